@@ -1,0 +1,91 @@
+/* td_check.h: is this a bug?  Takes a program or a case, gives a verdict.
+
+   No Python type is mentioned here, so that targets stay plain C. */
+#ifndef TD_CHECK_CHECK_H
+#define TD_CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/td_status.h"
+#include "graph/td_graph.h"
+
+/* From harmless to worst: a program has the worst verdict of its roots. */
+#define TD_VERDICT_LIST(X)                    \
+    X(AGREE,               "agree")           \
+    X(POISONED,            "poisoned")        \
+    X(SUBJECT_UNSUPPORTED, "subject-unsupported") \
+    X(REFERENCE_FAILED,    "reference-failed") \
+    X(DIVERGE,             "diverge")         \
+    X(BAD_INPUT,           "bad-input")
+
+typedef enum {
+#define X(name, text) TD_VERDICT_##name,
+    TD_VERDICT_LIST(X)
+#undef X
+    TD_VERDICT_CNT
+} td_verdict_t;
+
+char const *td_verdict_text(td_verdict_t verdict);
+
+/* How the process is set up, once. */
+typedef struct {
+    char const *builder;       /* NULL, "installed" or a path: the reference's builder */
+    char const *revision;      /* NULL (auto), "mission", "installed" */
+    char const *subject_path;  /* NULL: the builder linked in; else a .so with td_subject_v1 */
+    char const *other_side;    /* NULL: subject; "reference": reference against reference;
+                                  "reference-swapped": the same in the other order (tests) */
+    bool        coverage;      /* record the reference's arms for every program */
+} td_check_config_t;
+
+typedef struct td_check td_check_t;
+
+/* td_check_new: on failure *check is NULL and td_check_why has one line; the
+   status says whose fault it is (TD_REJECT: bad input, exit 2; else exit 3). */
+td_status_t td_check_new (td_check_config_t const *config, td_check_t **check);
+void        td_check_free(td_check_t *check);
+char const *td_check_why (void);
+
+/* One divergence, rendered. */
+typedef struct {
+    char const *path;        /* frames[0].roots[1].tracker.items[2].guards */
+    char const *field;       /* ListVariable.guards */
+    char const *reference;   /* JSON text of the value on this side; "" missing */
+    char const *subject;
+    char const *arm;         /* the reference's deciding arm: id */
+    char const *function;    /* ... its function and condition */
+    char const *subject_function; /* the subject's C function */
+} td_divergence_t;
+
+typedef struct {
+    size_t      frame, root;
+    char const *arm, *why;
+} td_unsupported_t;
+
+enum { TD_DIVERGENCE_CNT_MAX = 16 };
+
+typedef struct {
+    td_verdict_t     verdict;
+    bool             internal_error;
+    bool             flaky;          /* a side disagrees with itself: exit 3 */
+    char const      *signature;      /* NULL unless it diverges */
+    char const      *why;            /* reference-failed, poisoned, bad-input: one line; else "" */
+    td_divergence_t  divergences[TD_DIVERGENCE_CNT_MAX];
+    size_t           divergence_cnt;
+    td_unsupported_t *unsupported;
+    size_t            unsupported_cnt;
+    td_verdict_t    *root_verdicts;  /* of all roots, frame by frame */
+    size_t           root_cnt;
+    bool             compared;       /* every root is agree or diverge */
+    uint64_t const  *arms;           /* the reference's, when coverage is on */
+    char const      *reference_json; /* observations, when asked for */
+    char const      *subject_json;
+} td_report_t; /* everything lives until the next call on the same td_check_t */
+
+/* td_check_program judges a program.  observations asks for the JSON texts.
+   TD_OK whatever the verdict; an error is the harness's own failure. */
+td_status_t td_check_program(td_check_t *check, td_prog_t const *prog,
+                             bool observations, td_report_t const **report);
+
+#endif

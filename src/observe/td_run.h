@@ -1,0 +1,62 @@
+/* td_run.h: what one side did with a program, frame by frame.
+
+   A *side* is a builder that was given a program: the reference or the subject.
+   Its *run* holds for every frame the observation's canonical bytes (a record of
+   class Frame) and for every root an *outcome*.  Runs are what checks compare;
+   nothing in them is a Python object. */
+#ifndef TD_OBSERVE_RUN_H
+#define TD_OBSERVE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/td_arena.h"
+#include "base/td_status.h"
+
+typedef enum {
+    TD_OUTCOME_NOT_RUN,     /* a root before it stopped the frame */
+    TD_OUTCOME_TRACKER,     /* a tracker (or whatever the entry point returns) */
+    TD_OUTCOME_EXCEPTION,   /* an exception came out of the root */
+    TD_OUTCOME_UNSUPPORTED, /* subject only: an arm it does not have */
+    TD_OUTCOME_POISONED,    /* recursion-band, out-of-memory or timeout */
+    TD_OUTCOME_DO           /* a do step: nothing was built */
+} td_outcome_kind_t;
+
+typedef struct {
+    td_outcome_kind_t kind;
+    bool              internal_error; /* an exception of no expected class */
+    char const       *arm;  /* the reference's deciding arm id ("L410/if/T"): the last one entered; "" unknown */
+    char const       *why;  /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; else "" */
+    char const       *function; /* subject: the C function that decided; reference: the function's qualname */
+} td_outcome_t;
+
+typedef struct {
+    uint8_t const *bytes;     /* canonical bytes of the Frame record; NULL when the frame could not be observed */
+    size_t         bytes_sz;
+    td_outcome_t  *outcomes;  /* one for each step of the frame (roots and do steps) */
+    size_t         outcome_cnt;
+} td_run_frame_t;
+
+typedef struct {
+    td_arena_t      arena;      /* owns everything below */
+    td_run_frame_t *frames;
+    size_t          frame_cnt;
+    char const     *failed;     /* reference-failed: it broke outside every root; says how; NULL otherwise */
+    uint64_t        arms[16];   /* reference: arms reached, bit i = i-th arm of the enumeration; else 0 */
+} td_run_t;
+
+enum { TD_RUN_ARM_CNT_MAX = 16 * 64 }; /* the mission's file has 763 arms */
+
+/* td_run_limit_t stops a run early: in each frame f only the first root_cnt[f]
+   steps are built (NULL: all), so that what was built before an unsupported
+   root can be compared in full. */
+typedef struct {
+    size_t const *step_cnt;
+    size_t        frame_cnt;
+} td_run_limit_t;
+
+void td_run_init (td_run_t *run);
+void td_run_clear(td_run_t *run);
+
+#endif

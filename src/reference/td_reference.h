@@ -1,0 +1,51 @@
+/* td_reference.h: the doorway to the Python builder.
+
+   It drives tandem.oracle in the same process: loads a builder, gives each frame
+   a fresh context, builds the roots, and walks what came out into observations
+   (td_walk).  One reference a process: torch._dynamo can be loaded only once. */
+#ifndef TD_REFERENCE_REFERENCE_H
+#define TD_REFERENCE_REFERENCE_H
+
+#include "live/td_live.h"
+#include "observe/td_run.h"
+#include "py/td_py.h"
+
+typedef struct td_reference td_reference_t;
+
+/* td_reference_new loads the builder: NULL or "installed" is torch's own, else
+   the path of a file that is loaded over it.  TD_REJECT: the file does not parse
+   or is no builder (td_reference_why has one line file:line:column: what);
+   TD_INTERNAL: torch is missing or of another version; TD_PYERR as always. */
+td_status_t td_reference_new (char const *builder, td_reference_t **reference);
+void        td_reference_free(td_reference_t *reference);
+char const *td_reference_why (void); /* about the last failure of td_reference_new */
+
+/* What was loaded.  revision is "mission" or "installed"; distance is how many
+   syntax nodes the file is away from the known revision (0: it is that one). */
+char const *td_reference_revision(td_reference_t const *reference, int *distance);
+char const *td_reference_torch   (td_reference_t const *reference); /* "2.1.2" */
+char const *td_reference_builder (td_reference_t const *reference); /* path or "installed" */
+
+/* Arms of the loaded file, in enumeration order. */
+size_t      td_reference_arm_cnt(td_reference_t const *reference);
+char const *td_reference_arm_id (td_reference_t const *reference, size_t idx); /* "L410/if/T" */
+char const *td_reference_arm_text(td_reference_t const *reference, size_t idx); /* "VariableBuilder._wrap: condition" */
+
+/* td_reference_reset sets everything in the process that objects and builds draw
+   from to the same value; called before each materialisation. */
+td_status_t td_reference_reset(td_reference_t *reference);
+
+/* td_reference_config gives a new dict of every Dynamo config value a builder
+   may read, as in force under live's own values; td_reference_tables the module
+   data that a subject may read (keys: td_tables.h).  NULL: Python exception. */
+PyObject *td_reference_config(td_reference_t *reference, PyObject *overrides);
+PyObject *td_reference_tables(td_reference_t *reference);
+
+/* td_reference_run builds live's frames and fills run (initialised, empty).
+   limit may be NULL.  An exception in a root is an outcome; what breaks outside
+   every root sets run->failed.  Returns an error only for the harness's own
+   failures. */
+td_status_t td_reference_run(td_reference_t *reference, td_live_t const *live,
+                             td_run_limit_t const *limit, td_run_t *run);
+
+#endif
