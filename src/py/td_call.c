@@ -1,0 +1,186 @@
+/* td_call.c: calls of Python-visible callables, recorded when somebody asks. */
+#include "py/td_call.h"
+
+#include <stdio.h>
+
+#include "base/td_assert.h"
+#include "py/td_py_audit.h"
+
+enum { NAME_SZ = 256 }; /* a longer name is cut: it is only compared with a table of short ones */
+
+static struct {
+    td_call_sink_t sink;
+    void          *ctx;
+} recorder;
+
+void
+td_call_record(td_call_sink_t sink, void *ctx)
+{
+    recorder.sink = sink;
+    recorder.ctx  = ctx;
+}
+
+/* utf8 gives the text of a str, or "" for anything else.  Borrowed from value. */
+static char const *
+utf8(PyObject *value)
+{
+    char const *text = NULL;
+
+    if (value != NULL && PyUnicode_CheckExact(value)) {
+        text = PyUnicode_AsUTF8(value);
+        if (text == NULL) {
+            PyErr_Clear(); /* a lone surrogate: no name of any table */
+        }
+    }
+    return text == NULL ? "" : text;
+}
+
+/* type_put writes "module.qualname" of type.  It reads the type's own dict and
+   slots only: a metaclass's code must not run because somebody records. */
+static void
+type_put(PyTypeObject *type, char *out)
+{
+    PyObject *module   = NULL; /* borrowed */
+    PyObject *qualname = NULL; /* owned */
+
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        snprintf(out, NAME_SZ, "%s", type->tp_name);
+        return;
+    }
+    module   = PyDict_GetItemString(type->tp_dict, "__module__");
+    qualname = PyType_GetQualName(type);
+    if (qualname == NULL) {
+        PyErr_Clear();
+    }
+    snprintf(out, NAME_SZ, "%s.%s", utf8(module), qualname == NULL ? type->tp_name : utf8(qualname));
+    Py_XDECREF(qualname);
+}
+
+/* callable_put writes the name of what is called and gives the object that it
+   is bound to: borrowed, or NULL. */
+static PyObject *
+callable_put(PyObject *callable, char *out)
+{
+    if (PyMethod_Check(callable)) {
+        callable_put(PyMethod_GET_FUNCTION(callable), out);
+        return PyMethod_GET_SELF(callable);
+    }
+    if (PyCFunction_Check(callable)) {
+        PyObject *self = PyCFunction_GET_SELF(callable); /* borrowed; a module for plain functions */
+
+        snprintf(out, NAME_SZ, "%s.%s", utf8(((PyCFunctionObject *)callable)->m_module),
+                 ((PyCFunctionObject *)callable)->m_ml->ml_name);
+        return self != NULL && PyModule_Check(self) ? NULL : self;
+    }
+    if (PyFunction_Check(callable)) {
+        PyFunctionObject *function = (PyFunctionObject *)callable;
+
+        snprintf(out, NAME_SZ, "%s.%s", utf8(function->func_module), utf8(function->func_qualname));
+        return NULL;
+    }
+    if (Py_IS_TYPE(callable, &PyMethodDescr_Type) || Py_IS_TYPE(callable, &PyWrapperDescr_Type)) {
+        char owner[NAME_SZ];
+
+        type_put(PyDescr_TYPE(callable), owner);
+        snprintf(out, NAME_SZ, "%.127s.%.127s", owner, utf8(PyDescr_NAME(callable)));
+        return NULL;
+    }
+    if (PyType_Check(callable)) {
+        type_put((PyTypeObject *)callable, out);
+        return NULL;
+    }
+    type_put(Py_TYPE(callable), out);
+    return NULL;
+}
+
+static void
+record(char const *function, PyObject *object)
+{
+    char class_name[NAME_SZ] = "";
+
+    if (object != NULL) {
+        type_put(Py_TYPE(object), class_name);
+    }
+    recorder.sink(recorder.ctx, class_name, function);
+}
+
+static void
+record_call(PyObject *callable, PyObject *const *args, size_t nargs)
+{
+    char      function[NAME_SZ];
+    PyObject *bound = NULL; /* borrowed */
+
+    if (recorder.sink == NULL) {
+        return;
+    }
+    bound = callable_put(callable, function);
+    record(function, bound != NULL ? bound : nargs > 0 ? args[0] : NULL);
+}
+
+static void
+record_name(char const *prefix, PyObject *name, PyObject *object)
+{
+    char function[NAME_SZ];
+
+    if (recorder.sink == NULL) {
+        return;
+    }
+    snprintf(function, sizeof function, "%s%s", prefix, utf8(name));
+    record(function, object);
+}
+
+PyObject *
+td_call_kw(PyObject *callable, PyObject *const *args, size_t nargs, PyObject *kwnames)
+{
+    PyObject *result = NULL; /* owned, returned */
+
+    TD_ASSERT(callable != NULL);
+    record_call(callable, args, nargs);
+    td_nomem_hold();
+    result = PyObject_Vectorcall(callable, args, nargs, kwnames);
+    td_nomem_release();
+    return result;
+}
+
+PyObject *
+td_call(PyObject *callable, PyObject *const *args, size_t nargs)
+{
+    return td_call_kw(callable, args, nargs, NULL);
+}
+
+PyObject *
+td_call_method(PyObject *name, PyObject *const *args, size_t nargs)
+{
+    PyObject *result = NULL; /* owned, returned */
+
+    TD_ASSERT(nargs >= 1);
+    record_name("", name, args[0]);
+    td_nomem_hold();
+    result = PyObject_VectorcallMethod(name, args, nargs, NULL);
+    td_nomem_release();
+    return result;
+}
+
+PyObject *
+td_call_attr(PyObject *object, PyObject *name)
+{
+    PyObject *result = NULL; /* owned, returned */
+
+    record_name(".", name, object);
+    td_nomem_hold();
+    result = PyObject_GetAttr(object, name);
+    td_nomem_release();
+    return result;
+}
+
+int
+td_call_set_attr(PyObject *object, PyObject *name, PyObject *value)
+{
+    int result = 0;
+
+    record_name(value == NULL ? "del ." : "set .", name, object);
+    td_nomem_hold();
+    result = PyObject_SetAttr(object, name, value);
+    td_nomem_release();
+    return result;
+}
