@@ -1,0 +1,222 @@
+/* module_program.c: programs as bytes and text; needs no reference. */
+#include "tandem/td_module.h"
+
+#include <stdlib.h>
+
+/* Hands over a malloc'ed text or block as a Python object; frees it. */
+static PyObject *
+str_of(char *text)
+{
+    PyObject *result;
+
+    if (text == NULL) {
+        return PyErr_NoMemory();
+    }
+    result = PyUnicode_FromString(text);
+    free(text);
+    return result;
+}
+
+static PyObject *
+encoded(PyObject *module, td_prog_t const *prog)
+{
+    uint8_t    *bytes  = NULL; /* owned */
+    size_t      sz     = 0;
+    PyObject   *result = NULL;
+    td_status_t status = td_prog_encode(prog, &bytes, &sz);
+
+    if (status != TD_OK) {
+        return td_module_raise(module, status, td_status_text(status));
+    }
+    result = PyBytes_FromStringAndSize((char const *)bytes, (Py_ssize_t)sz);
+    free(bytes);
+    return result;
+}
+
+PyDoc_STRVAR(asm_doc, "asm(program) -> bytes\n\n"
+                      "The canonical binary form of a program given in either form.");
+
+static PyObject *
+program_asm(PyObject *module, PyObject *source)
+{
+    td_prog_t prog;
+    PyObject *result;
+
+    if (!td_module_load(module, source, &prog)) {
+        return NULL;
+    }
+    result = encoded(module, &prog);
+    td_prog_clear(&prog);
+    return result;
+}
+
+PyDoc_STRVAR(disasm_doc, "disasm(program) -> str\n\n"
+                         "The text form of a program given in either form.");
+
+static PyObject *
+program_disasm(PyObject *module, PyObject *source)
+{
+    td_prog_t prog;
+    PyObject *result;
+
+    if (!td_module_load(module, source, &prog)) {
+        return NULL;
+    }
+    result = str_of(td_prog_disasm(&prog));
+    td_prog_clear(&prog);
+    return result;
+}
+
+PyDoc_STRVAR(repair_doc, "repair(bytes) -> (bytes, changed)\n\n"
+                         "The nearest program of any bytes, and whether they were none.");
+
+static PyObject *
+program_repair(PyObject *module, PyObject *source)
+{
+    td_prog_t   prog;
+    Py_buffer   view;
+    td_status_t status;
+    bool        changed = false;
+    PyObject   *bytes;
+
+    if (PyObject_GetBuffer(source, &view, PyBUF_SIMPLE) < 0) {
+        return NULL;
+    }
+    td_prog_init(&prog);
+    status = td_prog_repair(view.buf, (size_t)view.len, &prog, &changed);
+    PyBuffer_Release(&view);
+    if (status != TD_OK) {
+        td_prog_clear(&prog);
+        return td_module_raise(module, status, td_status_text(status));
+    }
+    bytes = encoded(module, &prog);
+    td_prog_clear(&prog);
+    if (bytes == NULL) {
+        return NULL;
+    }
+    return Py_BuildValue("(NO)", bytes, changed ? Py_True : Py_False);
+}
+
+static int
+counts_add(PyObject *counts, char const *word)
+{
+    PyObject *old; /* borrowed */
+    long      cnt = 1;
+
+    old = PyDict_GetItemString(counts, word);
+    if (old != NULL) {
+        cnt += PyLong_AsLong(old);
+    }
+    return td_module_set(counts, word, PyLong_FromLong(cnt));
+}
+
+static PyObject *
+kind_counts(td_prog_t const *prog)
+{
+    PyObject *counts = PyDict_New(); /* owned, returned */
+
+    for (uint32_t idx = 0; counts != NULL && idx < prog->node_cnt; idx++) {
+        if (counts_add(counts, td_kind_info(prog->nodes[idx].kind)->name) < 0) {
+            Py_CLEAR(counts);
+        }
+    }
+    return counts;
+}
+
+static PyObject *
+source_counts(td_prog_t const *prog)
+{
+    PyObject *counts = PyDict_New(); /* owned, returned */
+
+    for (uint32_t idx = 0; counts != NULL && idx < prog->source_cnt; idx++) {
+        if (counts_add(counts, td_source_info(prog->sources[idx].kind)->name) < 0) {
+            Py_CLEAR(counts);
+        }
+    }
+    return counts;
+}
+
+static PyObject *
+setting_values(td_prog_t const *prog)
+{
+    PyObject *values = PyDict_New(); /* owned, returned */
+
+    for (uint32_t idx = 0; values != NULL && idx < prog->setting_cnt; idx++) {
+        td_setting_t const *setting = &prog->settings[idx];
+        char const         *text    = td_config_value(setting->key, setting->value);
+
+        if (td_module_set(values, td_config_name(setting->key), PyUnicode_FromString(text)) < 0) {
+            Py_CLEAR(values);
+        }
+    }
+    return values;
+}
+
+static size_t
+step_cnt(td_prog_t const *prog, uint8_t kind)
+{
+    size_t cnt = 0;
+
+    for (uint32_t idx = 0; idx < prog->step_cnt; idx++) {
+        cnt += prog->steps[idx].kind == kind;
+    }
+    return cnt;
+}
+
+PyDoc_STRVAR(stats_doc, "stats(program) -> dict\n\n"
+                        "nodes, sources, frames, roots, dos: numbers; kinds, source_kinds: words\n"
+                        "with how often they occur; config: values set; sharing: whether a node has\n"
+                        "more than one user.");
+
+static bool
+has_sharing(td_prog_t const *prog)
+{
+    bool      shared = false;
+    uint16_t *users  = calloc(prog->node_cnt + 1, sizeof *users); /* owned */
+
+    for (uint32_t idx = 0; users != NULL && idx < prog->node_cnt; idx++) {
+        for (uint16_t edge = 0; edge < prog->nodes[idx].edge_cnt; edge++) {
+            shared |= users[prog->nodes[idx].edge[edge]]++ > 0;
+        }
+    }
+    for (uint32_t idx = 0; users != NULL && idx < prog->step_cnt; idx++) {
+        if (prog->steps[idx].kind == TD_STEP_ROOT) {
+            shared |= users[prog->steps[idx].node]++ > 0;
+        }
+    }
+    free(users);
+    return shared;
+}
+
+static PyObject *
+program_stats(PyObject *module, PyObject *source)
+{
+    td_prog_t prog;
+    PyObject *dict = NULL; /* owned, returned */
+
+    if (!td_module_load(module, source, &prog)) {
+        return NULL;
+    }
+    dict = Py_BuildValue("{s:I,s:I,s:n,s:n,s:n,s:N}",
+                         "nodes", (unsigned)prog.node_cnt, "sources", (unsigned)prog.source_cnt,
+                         "frames", (Py_ssize_t)step_cnt(&prog, TD_STEP_FRAME),
+                         "roots", (Py_ssize_t)step_cnt(&prog, TD_STEP_ROOT),
+                         "dos", (Py_ssize_t)step_cnt(&prog, TD_STEP_DO),
+                         "sharing", PyBool_FromLong(has_sharing(&prog)));
+    if (dict != NULL &&
+        (td_module_set(dict, "kinds", kind_counts(&prog)) < 0 ||
+         td_module_set(dict, "source_kinds", source_counts(&prog)) < 0 ||
+         td_module_set(dict, "config", setting_values(&prog)) < 0)) {
+        Py_CLEAR(dict);
+    }
+    td_prog_clear(&prog);
+    return dict;
+}
+
+PyMethodDef td_module_program_methods[] = {
+    { "asm", program_asm, METH_O, asm_doc },
+    { "disasm", program_disasm, METH_O, disasm_doc },
+    { "repair", program_repair, METH_O, repair_doc },
+    { "stats", program_stats, METH_O, stats_doc },
+    { NULL, NULL, 0, NULL },
+};
