@@ -1,4 +1,4 @@
-/* module_testing.c: low-level hooks for the project's own tests, as
+/* _tandem_testing.c: low-level hooks for the project's own tests, as
    `_tandem.testing`; no promise to anybody else. */
 #include "tandem/td_module.h"
 

@@ -1,4 +1,4 @@
-/* module_program.c: programs as bytes and text; needs no reference. */
+/* _tandem_program.c: programs as bytes and text; needs no reference. */
 #include "tandem/td_module.h"
 
 #include <stdlib.h>
