@@ -31,11 +31,20 @@ typedef struct {
     char const       *function; /* subject: the C function that decided; reference: the function's qualname */
 } td_outcome_t;
 
+/* One decision on the way to a frame's observation, as a side names it: shown
+   beside a divergence, never compared.  path is relative to the frame
+   ("roots[1].tracker.items[2]"). */
+typedef struct {
+    char const *path, *arm, *function;
+} td_run_row_t;
+
 typedef struct {
     uint8_t const *bytes;     /* canonical bytes of the Frame record; NULL when the frame could not be observed */
     size_t         bytes_sz;
     td_outcome_t  *outcomes;  /* one for each step of the frame (roots and do steps) */
     size_t         outcome_cnt;
+    td_run_row_t  *trail;     /* when it was asked for, in build order; else NULL */
+    size_t         trail_cnt;
 } td_run_frame_t;
 
 typedef struct {
@@ -43,6 +52,8 @@ typedef struct {
     td_run_frame_t *frames;
     size_t          frame_cnt;
     char const     *failed;     /* reference-failed: it broke outside every root; says how; NULL otherwise */
+    char const    **user_calls; /* what the program's own code noted when it was run, in order */
+    size_t          user_call_cnt;
     uint64_t        arms[16];   /* reference: arms reached, bit i = i-th arm of the enumeration; else 0 */
 } td_run_t;
 

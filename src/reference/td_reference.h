@@ -31,6 +31,11 @@ size_t      td_reference_arm_cnt(td_reference_t const *reference);
 char const *td_reference_arm_id (td_reference_t const *reference, size_t idx); /* "L410/if/T" */
 char const *td_reference_arm_text(td_reference_t const *reference, size_t idx); /* "VariableBuilder._wrap: condition" */
 
+/* td_reference_recursion_left: how many more Python frames may be entered at a
+   root before RecursionError.  Always the same: the reference is called from the
+   same stack depth whoever calls. */
+int td_reference_recursion_left(td_reference_t const *reference);
+
 /* td_reference_reset sets everything in the process that objects and builds draw
    from to the same value; called before each materialisation. */
 td_status_t td_reference_reset(td_reference_t *reference);

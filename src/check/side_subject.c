@@ -1,0 +1,512 @@
+/* side_subject.c: a subject as a side, led through the table of td_abi.h. */
+#include "check/td_side.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/td_assert.h"
+
+typedef struct {
+    td_side_t                side;
+    td_abi_subject_v1 const *table;     /* borrowed from the library */
+    td_reference_t          *reference; /* borrowed */
+    char const              *revision;  /* borrowed */
+    void                    *library;   /* owned; NULL: linked in */
+} side_subject_t;
+
+static side_subject_t *
+subject_of(td_side_t *side)
+{
+    return (side_subject_t *)side;
+}
+
+/* ---- what a frame begins with -------------------------------------------- */
+
+/* The variables that a frame's sources name: the first object that a root gives
+   for a local or a global is the one that the frame holds. */
+static int
+scope_put(PyObject *step, PyObject *locals, PyObject *globals)
+{
+    PyObject *spec  = PyTuple_GET_ITEM(step, 0); /* borrowed */
+    PyObject *value = PyTuple_GET_ITEM(step, 1); /* borrowed */
+    PyObject *word, *name;                       /* borrowed from spec */
+
+    if (PyTuple_GET_SIZE(spec) < 2) {
+        return 0;
+    }
+    word = PyTuple_GET_ITEM(spec, 0);
+    name = PyTuple_GET_ITEM(spec, 1);
+    if (PyUnicode_CompareWithASCIIString(word, "local") == 0) {
+        return PyDict_SetDefault(locals, name, value) == NULL ? -1 : 0;
+    }
+    if (PyUnicode_CompareWithASCIIString(word, "global") == 0) {
+        return PyDict_SetDefault(globals, name, value) == NULL ? -1 : 0;
+    }
+    return 0;
+}
+
+static td_status_t
+scope_make(td_subject_run_t *run, PyObject *steps)
+{
+    PyObject *torch = PyImport_ImportModule("torch"); /* owned */
+
+    run->locals  = PyDict_New();
+    run->globals = Py_BuildValue("{s:N,s:s}", "torch", torch, "__name__", "tandem_program");
+    if (run->locals == NULL || run->globals == NULL) {
+        return TD_PYERR;
+    }
+    for (Py_ssize_t idx = 0; idx < PyList_GET_SIZE(steps); idx++) {
+        if (scope_put(PyList_GET_ITEM(steps, idx), run->locals, run->globals) < 0) {
+            return TD_PYERR;
+        }
+    }
+    return TD_OK;
+}
+
+/* ---- the run, step by step ------------------------------------------------ */
+
+/* A non-zero return of a subject is a failure of the subject itself. */
+static td_status_t
+broken(td_subject_run_t *run, char const *call)
+{
+    side_subject_t *subject = subject_of(run->side);
+    char const     *why     = run->self == NULL ? NULL : subject->table->error(run->self);
+
+    snprintf(run->side->why, sizeof run->side->why, "subject %s: %s failed: %s", subject->table->name,
+             call, why == NULL ? "no reason given" : why);
+    PyErr_Clear();
+    return TD_INTERNAL;
+}
+
+/* The contract says that no call leaves a Python exception; one that does would
+   surface somewhere else and be blamed on the wrong side. */
+static td_status_t
+quiet(td_subject_run_t *run, char const *call)
+{
+    if (PyErr_Occurred()) {
+        return broken(run, call);
+    }
+    return TD_OK;
+}
+
+static PyObject *
+live_steps(td_live_t const *live, size_t frame_idx)
+{
+    PyObject *steps = PyList_GET_ITEM(live->frames, (Py_ssize_t)frame_idx); /* borrowed */
+
+    TD_ASSERT(PyList_Check(steps));
+    return steps;
+}
+
+static td_status_t
+frames_alloc(td_live_t const *live, td_run_t *out)
+{
+    out->frame_cnt = (size_t)PyList_GET_SIZE(live->frames);
+    out->frames    = td_arena_alloc(&out->arena, out->frame_cnt * sizeof *out->frames);
+    if (out->frames == NULL) {
+        return TD_NOMEM;
+    }
+    for (size_t idx = 0; idx < out->frame_cnt; idx++) {
+        td_run_frame_t *frame = &out->frames[idx];
+
+        frame->outcome_cnt = (size_t)PyList_GET_SIZE(live_steps(live, idx));
+        frame->outcomes    = td_arena_alloc(&out->arena, frame->outcome_cnt * sizeof *frame->outcomes);
+        if (frame->outcomes == NULL) {
+            return TD_NOMEM;
+        }
+        for (size_t step = 0; step < frame->outcome_cnt; step++) {
+            frame->outcomes[step] = (td_outcome_t){ .kind = TD_OUTCOME_NOT_RUN, .arm = "", .why = "", .function = "" };
+        }
+    }
+    return TD_OK;
+}
+
+td_status_t
+td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *live, td_run_t *out)
+{
+    td_status_t     status;
+    side_subject_t *subject = subject_of(side);
+
+    *run = (td_subject_run_t){ .side = side, .live = live, .run = out };
+    TD_TRY(frames_alloc(live, out));
+    run->config = td_reference_config(subject->reference, live->config);
+    run->tables = run->config == NULL ? NULL : td_reference_tables(subject->reference);
+    if (run->tables == NULL) {
+        return TD_PYERR;
+    }
+    td_abi_program_v1 program = {
+        .struct_sz   = sizeof program,
+        .objects     = live->objects,
+        .config      = run->config,
+        .tables      = run->tables,
+        .revision    = subject->revision,
+        .export_mode = live->export_mode,
+    };
+    if (subject->table->program_open(&program, &run->self) != 0) {
+        return broken(run, "program_open");
+    }
+    TD_TRY(quiet(run, "program_open"));
+done:
+    return status;
+}
+
+td_status_t
+td_subject_run_frame(td_subject_run_t *run, size_t frame_idx)
+{
+    td_status_t     status;
+    side_subject_t *subject     = subject_of(run->side);
+    PyObject       *constraints = Py_None; /* borrowed */
+
+    TD_TRY(scope_make(run, live_steps(run->live, frame_idx)));
+    if (run->live->constraints != NULL) {
+        constraints = PyList_GetItem(run->live->constraints, (Py_ssize_t)frame_idx);
+        if (constraints == NULL) {
+            return TD_PYERR;
+        }
+    }
+    td_abi_frame_v1 frame = {
+        .struct_sz      = sizeof frame,
+        .f_locals       = run->locals,
+        .f_globals      = run->globals,
+        .constraints    = constraints,
+        .recursion_left = td_reference_recursion_left(subject->reference),
+    };
+    if (subject->table->frame_open(run->self, &frame) != 0) {
+        return broken(run, "frame_open");
+    }
+    run->frame_idx = frame_idx;
+    run->open      = true;
+    run->stopped   = false;
+    TD_TRY(quiet(run, "frame_open"));
+done:
+    return status;
+}
+
+/* Outcomes of td_abi.h in the words of td_run.h. */
+static td_outcome_kind_t
+outcome_kind(int kind)
+{
+    switch (kind) {
+    case TD_ABI_TRACKER:     return TD_OUTCOME_TRACKER;
+    case TD_ABI_EXCEPTION:   return TD_OUTCOME_EXCEPTION;
+    case TD_ABI_UNSUPPORTED: return TD_OUTCOME_UNSUPPORTED;
+    case TD_ABI_POISONED:    return TD_OUTCOME_POISONED;
+    default:                 return TD_OUTCOME_NOT_RUN;
+    }
+}
+
+static char const *
+keep(td_arena_t *arena, char const *text)
+{
+    char *copy = text == NULL ? NULL : td_arena_dup(arena, text, strlen(text));
+
+    return copy == NULL ? "" : copy;
+}
+
+static td_status_t
+root_build(td_subject_run_t *run, PyObject *step, td_outcome_t *out)
+{
+    side_subject_t    *subject = subject_of(run->side);
+    td_abi_outcome_v1  outcome = { .struct_sz = sizeof outcome };
+    td_abi_root_v1     root    = {
+        .struct_sz = sizeof root,
+        .spec      = PyTuple_GET_ITEM(step, 0),
+        .value     = PyTuple_GET_ITEM(step, 1),
+    };
+
+    if (subject->table->root(run->self, &root, &outcome) != 0) {
+        return broken(run, "root");
+    }
+    out->kind = outcome_kind(outcome.kind);
+    if (out->kind == TD_OUTCOME_NOT_RUN) {
+        return broken(run, "root (outcome of no known kind)");
+    }
+    out->arm      = keep(&run->run->arena, outcome.arm);
+    out->why      = keep(&run->run->arena, outcome.why);
+    out->function = keep(&run->run->arena, outcome.function);
+    run->stopped  = out->kind == TD_OUTCOME_UNSUPPORTED || out->kind == TD_OUTCOME_POISONED;
+    return quiet(run, "root");
+}
+
+static bool
+is_do(PyObject *step)
+{
+    PyObject *spec = PyTuple_GET_ITEM(step, 0); /* borrowed */
+
+    return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(spec, 0), "do") == 0;
+}
+
+td_status_t
+td_subject_run_step(td_subject_run_t *run, size_t step_idx, bool build)
+{
+    PyObject     *step = PyList_GET_ITEM(live_steps(run->live, run->frame_idx), (Py_ssize_t)step_idx);
+    td_outcome_t *out  = &run->run->frames[run->frame_idx].outcomes[step_idx];
+
+    if (is_do(step)) {
+        PyObject *result = NULL; /* owned */
+
+        out->kind = TD_OUTCOME_DO;
+        if (run->live->shared) {
+            return TD_OK; /* the reference ran it, on the same objects */
+        }
+        result = PyObject_CallNoArgs(PyTuple_GET_ITEM(step, 1));
+        Py_XDECREF(result);
+        return result == NULL ? TD_PYERR : TD_OK;
+    }
+    if (!build || run->stopped) {
+        return TD_OK;
+    }
+    return root_build(run, step, out);
+}
+
+/* ---- what came out --------------------------------------------------------- */
+
+typedef struct {
+    uint8_t *bytes; /* malloc'ed */
+    size_t   sz, cap;
+} sink_t;
+
+static int
+sink_put(void *ctx, uint8_t const *bytes, size_t sz)
+{
+    sink_t *sink = ctx;
+
+    if (sink->cap - sink->sz < sz) {
+        size_t   cap  = 2 * (sink->sz + sz) + 4096;
+        uint8_t *more = realloc(sink->bytes, cap);
+
+        if (more == NULL) {
+            return -1;
+        }
+        sink->bytes = more;
+        sink->cap   = cap;
+    }
+    if (sz > 0) {
+        memcpy(sink->bytes + sink->sz, bytes, sz);
+    }
+    sink->sz += sz;
+    return 0;
+}
+
+static void
+trail_row(void *ctx, char const *path, char const *arm, char const *function)
+{
+    td_subject_run_t *run   = ctx;
+    td_arena_t       *arena = &run->run->arena;
+    td_run_frame_t   *frame = &run->run->frames[run->frame_idx];
+
+    if (frame->trail_cnt == run->trail_cap) {
+        size_t        cap  = run->trail_cap * 2 + 64;
+        td_run_row_t *more = td_arena_alloc(arena, cap * sizeof *more);
+
+        if (more == NULL) {
+            return; /* the trail is shown, never judged: a shorter one is no error */
+        }
+        if (frame->trail_cnt > 0) {
+            memcpy(more, frame->trail, frame->trail_cnt * sizeof *more);
+        }
+        frame->trail   = more;
+        run->trail_cap = cap;
+    }
+    frame->trail[frame->trail_cnt++] = (td_run_row_t){
+        .path = keep(arena, path), .arm = keep(arena, arm), .function = keep(arena, function)
+    };
+}
+
+static td_status_t
+trail_take(td_subject_run_t *run)
+{
+    td_abi_subject_v1 const *table = subject_of(run->side)->table;
+    bool                     there = table->struct_sz >= sizeof *table && table->trail != NULL;
+
+    run->trail_cap = 0;
+    if (run->side->want_trail && there && table->trail(run->self, trail_row, run) != 0) {
+        return broken(run, "trail");
+    }
+    return quiet(run, "trail");
+}
+
+static void
+frame_close(td_subject_run_t *run)
+{
+    if (run->open) {
+        subject_of(run->side)->table->frame_close(run->self);
+    }
+    run->open = false;
+    Py_CLEAR(run->globals);
+    Py_CLEAR(run->locals);
+}
+
+td_status_t
+td_subject_run_end(td_subject_run_t *run)
+{
+    td_status_t     status;
+    sink_t          sink    = { 0 };
+    side_subject_t *subject = subject_of(run->side);
+    td_run_frame_t *frame   = &run->run->frames[run->frame_idx];
+
+    if (subject->table->frame_observe(run->self, sink_put, &sink) != 0) {
+        status = broken(run, "frame_observe");
+        goto done;
+    }
+    frame->bytes    = (uint8_t const *)td_arena_dup(&run->run->arena, (char const *)sink.bytes, sink.sz);
+    frame->bytes_sz = sink.sz;
+    if (frame->bytes == NULL) {
+        status = TD_NOMEM;
+        goto done;
+    }
+    TD_TRY(quiet(run, "frame_observe"));
+    TD_TRY(trail_take(run));
+done:
+    free(sink.bytes);
+    frame_close(run);
+    return status;
+}
+
+void
+td_subject_run_close(td_subject_run_t *run)
+{
+    frame_close(run);
+    if (run->self != NULL) {
+        subject_of(run->side)->table->program_close(run->self);
+        run->self = NULL;
+    }
+    Py_CLEAR(run->tables);
+    Py_CLEAR(run->config);
+}
+
+/* ---- the side -------------------------------------------------------------- */
+
+static bool
+within(td_run_limit_t const *limit, size_t frame_idx, size_t step_idx)
+{
+    return limit == NULL || limit->step_cnt == NULL || frame_idx >= limit->frame_cnt ||
+           step_idx < limit->step_cnt[frame_idx];
+}
+
+static td_status_t
+subject_run(td_side_t *side, td_live_t const *live, td_run_limit_t const *limit, td_run_t *out)
+{
+    td_status_t      status;
+    td_subject_run_t run;
+
+    TD_TRY(td_subject_run_open(&run, side, live, out));
+    for (size_t frame_idx = 0; frame_idx < out->frame_cnt; frame_idx++) {
+        TD_TRY(td_subject_run_frame(&run, frame_idx));
+        for (size_t step_idx = 0; step_idx < out->frames[frame_idx].outcome_cnt; step_idx++) {
+            TD_TRY(td_subject_run_step(&run, step_idx, within(limit, frame_idx, step_idx)));
+        }
+        TD_TRY(td_subject_run_end(&run));
+    }
+done:
+    td_subject_run_close(&run);
+    return status;
+}
+
+static void
+subject_free(td_side_t *side)
+{
+    if (side != NULL) {
+        if (subject_of(side)->library != NULL) {
+            dlclose(subject_of(side)->library);
+        }
+        free(side);
+    }
+}
+
+/* ---- loading ----------------------------------------------------------------- */
+
+typedef td_abi_subject_v1 const *(*subject_entry_t)(void);
+
+static subject_entry_t
+entry_find(char const *path, void **library, char *why, size_t why_sz)
+{
+    subject_entry_t entry = NULL;
+    FILE           *file  = fopen(path, "rb");
+
+    if (file == NULL) {
+        snprintf(why, why_sz, "%s: cannot be opened", path);
+        return NULL;
+    }
+    fclose(file);
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*library == NULL) {
+        snprintf(why, why_sz, "%s: is no loadable shared object: %s", path, dlerror());
+        return NULL;
+    }
+    /* POSIX's own way of turning an object pointer into a function pointer. */
+    *(void **)&entry = dlsym(*library, "td_subject_v1");
+    if (entry == NULL) {
+        snprintf(why, why_sz, "%s: is no subject: it has no function td_subject_v1", path);
+    }
+    return entry;
+}
+
+/* Everything up to abi_version must be there before a member can be believed. */
+static bool
+table_fits(td_abi_subject_v1 const *table, char const *path, char *why, size_t why_sz)
+{
+    if (table == NULL || table->struct_sz < offsetof(td_abi_subject_v1, trail)) {
+        snprintf(why, why_sz, "%s: the subject's table is missing or too short", path);
+        return false;
+    }
+    if (table->abi_version != TD_ABI_VERSION) {
+        snprintf(why, why_sz, "%s: the subject has ABI version %u, this tandem has %d", path,
+                 (unsigned)table->abi_version, TD_ABI_VERSION);
+        return false;
+    }
+    if (table->schema_version != TD_OBS_SCHEMA_VERSION) {
+        snprintf(why, why_sz, "%s: the subject writes observations of schema %u, this tandem of %d",
+                 path, (unsigned)table->schema_version, TD_OBS_SCHEMA_VERSION);
+        return false;
+    }
+    return true;
+}
+
+td_side_t *
+td_side_subject_new(char const *path, char const *revision, td_reference_t *reference, char *why,
+                    size_t why_sz)
+{
+    side_subject_t *self  = calloc(1, sizeof *self);
+    subject_entry_t entry = td_subject_v1;
+
+    if (self == NULL) {
+        snprintf(why, why_sz, "out of memory");
+        return NULL;
+    }
+    if (path != NULL) {
+        entry = entry_find(path, &self->library, why, why_sz);
+    }
+    self->table = entry == NULL ? NULL : entry();
+    if (entry == NULL || !table_fits(self->table, path == NULL ? "built in" : path, why, why_sz)) {
+        subject_free(&self->side);
+        return NULL;
+    }
+    self->side.name = "subject";
+    self->side.run  = subject_run;
+    self->side.free = subject_free;
+    self->revision  = revision;
+    self->reference = reference;
+    return &self->side;
+}
+
+td_abi_subject_v1 const *
+td_side_subject_table(td_side_t const *side)
+{
+    return side->run == subject_run ? ((side_subject_t const *)side)->table : NULL;
+}
+
+bool
+td_side_done(td_side_t const *side, char const *arm)
+{
+    td_abi_subject_v1 const *table = td_side_subject_table(side);
+
+    for (size_t idx = 0; table != NULL && idx < table->done_cnt; idx++) {
+        if (strcmp(table->done[idx], arm) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
