@@ -56,7 +56,9 @@ typedef enum { TD_COMPARED, TD_IMPLIED, TD_IGNORED } td_disposition_t;
     X(SHAPE)         /* a tuple of ints or symbolic ints, or None */                 \
     X(FORMATS)       /* a tuple of memory formats: sorted names, or None */          \
     X(STR) X(BOOL) X(INT)                                                            \
-    X(FUNCTION)      /* a function: canonical, closures by value */
+    X(FUNCTION)      /* a function: canonical, closures by value */                  \
+    X(EXAMPLE)       /* a tensor (record Tensor), a symbolic number, containers of such, a weak reference, else VALUE */ \
+    X(NODE_ARGS)     /* args of a graph node: nodes as ["node", ordinal], else EXAMPLE */
 
 typedef enum {
 #define X(name) TD_FORM_##name,
@@ -83,8 +85,16 @@ bool                   td_class_is_a(td_class_t class_id, td_class_t ancestor);
 /* td_field_find looks attribute up in class_id, then in its parents. */
 td_field_t td_field_find(td_class_t class_id, char const *attribute);
 
-/* td_class_fields stores the compared fields of class_id, its parents' first,
-   in schema order; returns how many there are (may exceed field_max). */
-size_t td_class_fields(td_class_t class_id, td_field_t *fields, size_t field_max);
+/* td_class_fields gives the compared fields of class_id, its own and inherited
+   ones, in schema order (the order of fields.def, whichever class a row stands
+   under).  A row of the class itself hides a parent's row of that attribute.
+   Static; NULL and 0 for TD_CLASS_NONE and out of range. */
+td_field_t const *td_class_fields(td_class_t class_id, size_t *field_cnt);
+
+/* td_schema_fingerprint is a hash of everything that gives canonical bytes their
+   meaning: the classes and compared fields by name, in order. */
+uint32_t td_schema_fingerprint(void);
+
+enum { TD_CLASS_FIELD_CNT_MAX = 64 }; /* compared fields of one class; the largest has about 30 */
 
 #endif
