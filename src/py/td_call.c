@@ -136,9 +136,9 @@ td_call_kw(PyObject *callable, PyObject *const *args, size_t nargs, PyObject *kw
 
     TD_ASSERT(callable != NULL);
     record_call(callable, args, nargs);
-    td_nomem_hold();
+    td_py_nomem_hold();
     result = PyObject_Vectorcall(callable, args, nargs, kwnames);
-    td_nomem_release();
+    td_py_nomem_release();
     return result;
 }
 
@@ -155,9 +155,9 @@ td_call_method(PyObject *name, PyObject *const *args, size_t nargs)
 
     TD_ASSERT(nargs >= 1);
     record_name("", name, args[0]);
-    td_nomem_hold();
+    td_py_nomem_hold();
     result = PyObject_VectorcallMethod(name, args, nargs, NULL);
-    td_nomem_release();
+    td_py_nomem_release();
     return result;
 }
 
@@ -167,9 +167,9 @@ td_call_attr(PyObject *object, PyObject *name)
     PyObject *result = NULL; /* owned, returned */
 
     record_name(".", name, object);
-    td_nomem_hold();
+    td_py_nomem_hold();
     result = PyObject_GetAttr(object, name);
-    td_nomem_release();
+    td_py_nomem_release();
     return result;
 }
 
@@ -179,8 +179,8 @@ td_call_set_attr(PyObject *object, PyObject *name, PyObject *value)
     int result = 0;
 
     record_name(value == NULL ? "del ." : "set .", name, object);
-    td_nomem_hold();
+    td_py_nomem_hold();
     result = PyObject_SetAttr(object, name, value);
-    td_nomem_release();
+    td_py_nomem_release();
     return result;
 }

@@ -1,8 +1,7 @@
 /* td_py_audit.c: censuses of references and blocks; an allocator that fails once. */
 #include "py/td_py_audit.h"
 
-#include <stdlib.h>
-
+#include "base/td_alloc.h"
 #include "base/td_assert.h"
 
 static td_status_t
@@ -30,7 +29,7 @@ td_audit_init(td_audit_t *audit, PyObject *objects)
     Py_ssize_t cnt = objects == NULL ? 0 : PyTuple_GET_SIZE(objects);
 
     *audit = (td_audit_t){0};
-    audit->refcnts = malloc(sizeof *audit->refcnts * (size_t)(cnt + 1));
+    audit->refcnts = td_malloc(sizeof *audit->refcnts * (size_t)(cnt + 1));
     if (audit->refcnts == NULL) {
         return TD_NOMEM;
     }
@@ -45,7 +44,7 @@ void
 td_audit_clear(td_audit_t *audit)
 {
     Py_CLEAR(audit->objects);
-    free(audit->refcnts);
+    td_free(audit->refcnts);
     *audit = (td_audit_t){0};
 }
 
@@ -82,7 +81,7 @@ td_audit_block_growth(td_audit_t const *audit, Py_ssize_t *growth)
 
 /* ---- the failing allocator ------------------------------------------------ */
 
-int td_nomem_held;
+int td_py_nomem_held;
 
 static struct {
     PyMemAllocatorEx mem, obj; /* the allocators that were there */
@@ -93,7 +92,7 @@ static struct {
 static bool
 fails_now(void)
 {
-    if (td_nomem_held > 0 || nomem.left == 0) {
+    if (td_py_nomem_held > 0 || nomem.left == 0) {
         return false;
     }
     nomem.left--;
@@ -142,7 +141,7 @@ hook(PyMemAllocatorDomain domain, PyMemAllocatorEx *real)
 }
 
 void
-td_nomem_arm(size_t nth)
+td_py_nomem_arm(size_t nth)
 {
     TD_ASSERT(!nomem.armed);
     TD_ASSERT(nth > 0);
@@ -153,7 +152,7 @@ td_nomem_arm(size_t nth)
 }
 
 bool
-td_nomem_disarm(void)
+td_py_nomem_disarm(void)
 {
     TD_ASSERT(nomem.armed);
     PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &nomem.mem);

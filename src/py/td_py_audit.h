@@ -15,7 +15,7 @@
 
 typedef struct {
     PyObject   *objects;   /* owned tuple: whose references are counted; NULL: none */
-    Py_ssize_t *refcnts;   /* malloc'ed, one an object */
+    Py_ssize_t *refcnts;   /* one an object */
     Py_ssize_t  block_cnt; /* allocated blocks of the interpreter */
 } td_audit_t;
 
@@ -34,16 +34,16 @@ Py_ssize_t td_audit_refs_differ(td_audit_t const *audit, Py_ssize_t *was, Py_ssi
    repetitions is a leak.  TD_PYERR leaves an exception. */
 td_status_t td_audit_block_growth(td_audit_t const *audit, Py_ssize_t *growth);
 
-/* td_nomem_arm makes the nth allocation from now (1: the next) of CPython's
-   "mem" and "object" domains fail, once, with the GIL held; td_nomem_disarm
+/* td_py_nomem_arm makes the nth allocation from now (1: the next) of CPython's
+   "mem" and "object" domains fail, once, with the GIL held; td_py_nomem_disarm
    ends it and says whether it fired.  Not reentrant. */
-void td_nomem_arm   (size_t nth);
-bool td_nomem_disarm(void);
+void td_py_nomem_arm   (size_t nth);
+bool td_py_nomem_disarm(void);
 
-/* td_nomem_hold suspends it, td_nomem_release takes it up again; they nest, and
+/* td_py_nomem_hold suspends it, td_py_nomem_release takes it up again; they nest, and
    cost an increment each. */
-extern int td_nomem_held;
-static inline void td_nomem_hold(void)    { td_nomem_held++; }
-static inline void td_nomem_release(void) { td_nomem_held--; }
+extern int td_py_nomem_held;
+static inline void td_py_nomem_hold(void)    { td_py_nomem_held++; }
+static inline void td_py_nomem_release(void) { td_py_nomem_held--; }
 
 #endif
