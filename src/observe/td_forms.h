@@ -34,10 +34,10 @@ typedef enum {
 } td_source_field_kind_t;
 
 typedef enum {
-#define X(class_name, where, f1, k1, f2, k2, f3, k3) TD_SOURCE_##class_name,
+#define X(class_name, where, f1, k1, f2, k2, f3, k3) TD_SOURCE_CLASS_##class_name,
 #include "observe/source_classes.def"
 #undef X
-    TD_SOURCE_CNT
+    TD_SOURCE_CLASS_CNT
 } td_source_class_t;
 
 enum { TD_SOURCE_FIELD_CNT_MAX = 3 };
@@ -47,12 +47,12 @@ typedef struct {
     size_t                 field_cnt;
     char const            *fields[TD_SOURCE_FIELD_CNT_MAX]; /* Python attribute names, dataclass order */
     td_source_field_kind_t kinds [TD_SOURCE_FIELD_CNT_MAX];
-} td_source_info_t;
+} td_source_class_info_t;
 
-td_source_info_t const *td_source_info(td_source_class_t source_class); /* NULL out of range */
+td_source_class_info_t const *td_source_class_info(td_source_class_t source_class); /* NULL out of range */
 
-/* td_source_find: TD_SOURCE_CNT when no class has that name. */
-td_source_class_t td_source_find(char const *class_name);
+/* td_source_class_find: TD_SOURCE_CLASS_CNT when no class has that name. */
+td_source_class_t td_source_class_find(char const *class_name);
 
 /* td_form_source makes the tree [class name, field values...]; field_cnt must be
    the class's own.  A missing source (None) is td_obs_null. */

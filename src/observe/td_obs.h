@@ -11,12 +11,15 @@
    it.  Whoever writes an observation must therefore ask in an order that does
    not depend on addresses or on the order of a Python set.
 
-   *Canonical bytes* are the value written out: header (magic, schema version),
-   then the value with bags sorted by content.  Two observations are equal
-   exactly when their canonical bytes are.
+   *Canonical bytes* are the value written out: header (magic, schema version,
+   schema fingerprint), then the value with bags sorted by content.  Two
+   observations are equal exactly when their canonical bytes are.
 
    First failure sticks: after a failed allocation every call gives
-   TD_VAL_NONE and td_obs_status says why; the caller looks once at the end. */
+   TD_VAL_NONE and td_obs_status says why; the caller looks once at the end.
+   TD_VAL_NONE as an argument gives TD_VAL_NONE.  The status is TD_NOMEM,
+   TD_LIMIT (a value nested deeper than TD_VALUE_DEPTH_MAX) or TD_INTERNAL (the
+   caller broke a contract). */
 #ifndef TD_OBSERVE_OBS_H
 #define TD_OBSERVE_OBS_H
 
@@ -68,7 +71,8 @@ typedef struct {
 td_val_t td_obs_record(td_obs_t *obs, td_class_t class_id,
                        td_obs_field_t const *fields, size_t field_cnt);
 
-/* td_obs_why: one line about a sticking failure; "" when there is none. */
+/* td_obs_why: one line about a sticking failure, else about the last refusal of
+   td_obs_decode; "" when there is none. */
 char const *td_obs_why(td_obs_t const *obs);
 
 /* ---- identities ---------------------------------------------------------- */
@@ -81,8 +85,8 @@ typedef enum {
     TD_SPACE_CNT
 } td_space_t;
 
-/* td_obs_ordinal gives the ordinal of identity in space, a new one when it was
-   not met before; *again says which (again may be NULL). */
+/* td_obs_ordinal gives the ordinal of identity (not NULL) in space, a new one
+   when it was not met before; *again says which (again may be NULL). */
 uint32_t td_obs_ordinal(td_obs_t *obs, td_space_t space, void const *identity,
                         bool *again);
 
@@ -113,9 +117,25 @@ int td_obs_cmp(td_obs_t const *obs, td_val_t a, td_val_t b);
 /* ---- canonical bytes ------------------------------------------------------ */
 
 /* td_obs_encode writes root's canonical bytes into a block that the caller
-   frees with free().  td_obs_decode is its strict inverse: TD_REJECT (and
+   frees with td_free.  td_obs_decode is its strict inverse: TD_REJECT (and
    td_obs_why with the byte offset) for anything td_obs_encode would not write,
-   including another schema version. */
+   including another schema version.  A refusal does not stick: obs stays usable,
+   with some values in it that nobody has.
+
+   After the header every value is one tag byte and what belongs to it (varints
+   are LEB128, always the shortest form is used):
+
+     00 absent  01 null  02 false  03 true
+     04 int: zigzag varint          40..7f int 0..63
+     05 bigint: size, text          06 float: 8 bytes, little endian
+     07 string: size >= 24, bytes   20..37 string of 0..23 bytes
+     08 list: count >= 8, values    10..17 list of 0..7 values
+     09 bag: count, values sorted by td_obs_cmp
+     0a record: class, values in schema order
+     0b reference: number - 64      80..bf reference 0..63
+
+   Strings, bigints, lists, bags and records are numbered from 0 in the order in
+   which they end; one that occurs again is written as a reference. */
 td_status_t td_obs_encode(td_obs_t *obs, td_val_t root, uint8_t **bytes, size_t *sz);
 td_status_t td_obs_decode(td_obs_t *obs, uint8_t const *bytes, size_t sz, td_val_t *root);
 
@@ -123,7 +143,9 @@ td_status_t td_obs_decode(td_obs_t *obs, uint8_t const *bytes, size_t sz, td_val
 
 /* One place where two values of one td_obs_t differ.  path is spelled like
    "frames[0].roots[1].tracker.items[2].guards"; field is "Class.attribute" of
-   the innermost record attribute on the way.  Strings live until td_obs_reset. */
+   the innermost record attribute on the way ("" when there is none), or, where
+   two records are of different classes, "Class.kind" with the reference's class.
+   Strings live until td_obs_reset. */
 typedef struct {
     char const *path;
     char const *field;
@@ -133,13 +155,30 @@ typedef struct {
 
 /* td_obs_diff finds the differences of two values, first in build order first,
    at most diff_max; returns how many were stored.  Bags are matched as
-   multisets: a member on one side only is one difference. */
+   multisets: a member on one side only is one difference, at the bag's path.
+   Lists are matched by index.  A form (a list that begins with a word and holds
+   no record, such as a source) is one value: its inside is not searched.  In a
+   dict of trackers the path says items[2].key or items[2].value.  Two records
+   that were compared before are not searched again. */
 size_t td_obs_diff(td_obs_t *obs, td_val_t reference, td_val_t subject,
                    td_obs_diff_t *diffs, size_t diff_max);
 
-/* td_obs_json writes a value as JSON text (records as objects keyed by
-   attribute with "kind" first; ints beyond 2^53 and floats that JSON lacks as
-   strings); the block is freed with free(); NULL: no memory. */
+/* ---- showing -------------------------------------------------------------- */
+
+/* td_obs_json writes a value as JSON text; the block is freed with td_free;
+   NULL: no memory.
+
+   A record is an object keyed by attribute, with "kind" (its class, or its own
+   attribute of that name) first; absent attributes are left out.  Of a tracker
+   only source and guards stand there, the rest is in "fields".  A source is
+   shown by its name, its tree stands beside it under "<attribute>_tree".  Guards
+   are rows [name, kind, {guard_source, source_tree, is_volatile if true, payload
+   if any}], sorted by name.  Ints beyond 2^53 and floats that JSON lacks are
+   strings. */
 char *td_obs_json(td_obs_t *obs, td_val_t val, bool indent);
+
+/* td_obs_tree_text writes a value as an indented tree for people, one attribute
+   a line, with ANSI colours if colour is set; ownership as td_obs_json. */
+char *td_obs_tree_text(td_obs_t *obs, td_val_t val, bool colour);
 
 #endif
