@@ -1,0 +1,314 @@
+"""What a program brings of its own: classes, functions, enums, modules.
+
+`src/graph/choices.def` names these by path.  A factory (`make_...`) is called
+once a node and gives a fresh object; everything else is looked up, so that two
+nodes of the same choice are the same object, as in real programs.
+
+Objects whose class is *watched* run code of their own while somebody builds
+them.  Each call of it is noted as "node.what" in the list that the live program
+gives the instance (`attach`), so that it can be compared how often, and in
+which order, both builders ran it.
+
+This module must not import anything of `torch._dynamo`: it is imported before
+the reference builder is loaded.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import enum
+from typing import Any, NamedTuple, Optional
+
+import numpy
+import torch
+
+# ---- plain data ---------------------------------------------------------------
+
+Point = collections.namedtuple("Point", "x y")
+"""A namedtuple made by collections.namedtuple: two fields, no annotations."""
+
+
+class Pair(NamedTuple):
+    """A namedtuple made by class syntax, with a default."""
+
+    first: Any
+    second: Any = None
+
+
+class Unit(NamedTuple):
+    """A namedtuple without fields: its instances equal ()."""
+
+
+class Color(enum.Enum):
+    """An enum with int values."""
+
+    RED = 1
+    BLUE = 2
+
+
+class Level(enum.IntEnum):
+    """An enum whose members are ints as well: isinstance(Level.LOW, int)."""
+
+    LOW = 0
+    HIGH = 1
+
+
+OptionalInt = Optional[int]
+"""A typing object that is no class: typing.Union[int, None]."""
+
+# ---- functions ------------------------------------------------------------------
+
+
+def scale(x, factor=2):
+    """A function with a default."""
+    return x * factor
+
+
+def add_bias(x, *, bias=1):
+    """A function with a keyword-only default."""
+    return x + bias
+
+
+def double(x):
+    """A function of one argument and no defaults."""
+    return x + x
+
+
+def _closing_over(bias):
+    def closure(x):
+        return x + bias
+
+    return closure
+
+
+closure = _closing_over(3)
+"""A function with a free variable; its qualname finds nothing in the module."""
+
+
+def inlined(x):
+    """A function that asks to be replaced by another while it is traced."""
+    return x
+
+
+inlined._torchdynamo_inline = double
+
+# ---- classes and their instances ------------------------------------------------
+
+
+class Plain:
+    """A class with nothing special; the edges of a node become a, b, c, d."""
+
+    x = 1
+
+    def method(self):
+        """What `bound_method plain` is bound to."""
+        return self.x
+
+
+class Meta(type):
+    """A metaclass that changes nothing but type(cls)."""
+
+
+class WithMeta(metaclass=Meta):
+    """A class whose type is not `type`."""
+
+
+@dataclasses.dataclass
+class Data:
+    """A dataclass; eq without frozen makes its instances unhashable."""
+
+    a: Any = 0
+    b: Any = None
+    c: Any = None
+    d: Any = None
+
+
+class TaggedTensor(torch.Tensor):
+    """A tensor subclass with a __torch_function__ of its own, for the config value
+    traceable_tensor_subclasses."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class Watched:
+    """Base of classes whose code runs while they are built.
+
+    The list and the node number live in slots, not in the instance dict, so that
+    the dict shows the program's attributes alone.
+    """
+
+    __slots__ = ("_tandem_calls", "_tandem_node", "__dict__", "__weakref__")
+
+
+_CALLS = Watched.__dict__["_tandem_calls"]
+_NODE = Watched.__dict__["_tandem_node"]
+
+
+def attach(instance: Watched, calls: list, node: int) -> None:
+    """Make instance note its calls in calls (borrowed by it until it dies)."""
+    _CALLS.__set__(instance, calls)
+    _NODE.__set__(instance, node)
+
+
+def note(instance: Watched, what: str) -> None:
+    """Note one call of user code; an instance that nobody attached stays silent.
+
+    Reads through the slots' descriptors: an ordinary attribute access could end
+    in the very code that is being noted.
+    """
+    try:
+        calls = _CALLS.__get__(instance)
+    except AttributeError:
+        return
+    calls.append(f"{_NODE.__get__(instance)}.{what}")
+
+
+class CustomSetattr(Watched):
+    """Stores attributes by code of its own."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name, value):
+        note(self, "__setattr__")
+        object.__setattr__(self, name, value)
+
+
+class CustomGetattr(Watched):
+    """Answers for attributes that it does not have."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        note(self, "__getattr__")
+        raise AttributeError(name)
+
+
+class Counting(Watched):
+    """Compares, hashes, measures and iterates by code of its own, harmlessly."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        note(self, "__eq__")
+        return self is other
+
+    def __hash__(self):
+        note(self, "__hash__")
+        return 7
+
+    def __len__(self):
+        note(self, "__len__")
+        return 2
+
+    def __iter__(self):
+        note(self, "__iter__")
+        return iter((1, 2))
+
+    def __bool__(self):
+        note(self, "__bool__")
+        return True
+
+    def __repr__(self):
+        note(self, "__repr__")
+        return "Counting()"
+
+
+class Raising(Watched):
+    """Raises from whatever it is asked; cannot be a key."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        note(self, "__eq__")
+        raise RuntimeError("no __eq__ today")
+
+    def __hash__(self):
+        note(self, "__hash__")
+        raise RuntimeError("no __hash__ today")
+
+    def __len__(self):
+        note(self, "__len__")
+        raise RuntimeError("no __len__ today")
+
+    def __bool__(self):
+        note(self, "__bool__")
+        raise RuntimeError("no __bool__ today")
+
+    def __getattr__(self, name):
+        note(self, "__getattr__")
+        raise RuntimeError("no __getattr__ today")
+
+
+class Lying(Watched):
+    """Says that its class is list."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self):
+        note(self, "__class__")
+        return list
+
+
+# ---- factories ------------------------------------------------------------------
+
+
+def _filled(module: torch.nn.Module) -> torch.nn.Module:
+    """The module with fixed parameters instead of drawn ones."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.fill_(0.5)
+    return module
+
+
+def make_linear() -> torch.nn.Module:
+    """A module with two parameters."""
+    return _filled(torch.nn.Linear(2, 3))
+
+
+def make_relu() -> torch.nn.Module:
+    """A module without parameters."""
+    return torch.nn.ReLU()
+
+
+def make_sequential() -> torch.nn.Module:
+    """A container of modules."""
+    return torch.nn.Sequential(make_linear(), make_relu())
+
+
+def make_lstm() -> torch.nn.Module:
+    """A module of the RNN family."""
+    return _filled(torch.nn.LSTM(2, 2))
+
+
+def make_np_float32() -> numpy.generic:
+    """A numpy float scalar."""
+    return numpy.float32(1.5)
+
+
+def make_np_int64() -> numpy.generic:
+    """A numpy int scalar."""
+    return numpy.int64(3)
+
+
+def make_np_bool() -> numpy.generic:
+    """A numpy bool scalar."""
+    return numpy.bool_(True)
+
+
+def make_bound_method():
+    """A method bound to an instance of a user class."""
+    return Plain().method
+
+
+def make_module_method():
+    """A method bound to a module."""
+    return make_linear().forward
+
+
+def make_generator_method():
+    """A builtin method bound to a torch.Generator."""
+    return torch.Generator().get_state
