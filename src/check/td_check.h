@@ -70,11 +70,13 @@ typedef struct {
     bool             internal_error;
     bool             flaky;          /* a side disagrees with itself: exit 3 */
     char const      *signature;      /* NULL unless it diverges */
+    char             signature_hash[9]; /* 8 hex digits of signature; "" with it */
+    char const      *headline;       /* "entry field reference-class/subject-class"; "" unless it diverges */
     char const      *why;            /* reference-failed, poisoned, bad-input: one line; else "" */
     td_divergence_t  divergences[TD_DIVERGENCE_CNT_MAX];
     size_t           divergence_cnt;
     td_unsupported_t *unsupported;
-    size_t            unsupported_cnt;
+    size_t            unsupported_cnt;  /* one a frame: the root that stopped it */
     td_verdict_t    *root_verdicts;  /* of all roots, frame by frame */
     size_t           root_cnt;
     bool             compared;       /* every root is agree or diverge */
@@ -87,5 +89,45 @@ typedef struct {
    TD_OK whatever the verdict; an error is the harness's own failure. */
 td_status_t td_check_program(td_check_t *check, td_prog_t const *prog,
                              bool observations, td_report_t const **report);
+
+/* One side alone. */
+typedef struct {
+    bool        built;  /* every root was built (an exception is an outcome) */
+    char const *why;    /* what was not there, one line; "" when built */
+    char const *json;   /* the observation as JSON text */
+    uint8_t const *const *frames; /* canonical bytes, frame by frame */
+    size_t const         *frame_szs;
+    size_t                frame_cnt;
+} td_shown_t; /* lives until the next call on the same td_check_t */
+
+typedef enum { TD_SIDE_REFERENCE, TD_SIDE_SUBJECT } td_which_t;
+
+/* td_check_show runs one side on prog. */
+td_status_t td_check_show(td_check_t *check, td_prog_t const *prog, td_which_t which,
+                          td_shown_t const **shown);
+
+/* td_check_quiet runs the subject alone and looks for what it left behind.  *why
+   is NULL, or one line: a reference count that is not what it was. */
+td_status_t td_check_quiet(td_check_t *check, td_prog_t const *prog, char const **why);
+
+/* What was loaded. */
+char const *td_check_revision(td_check_t const *check, int *distance);
+char const *td_check_builder (td_check_t const *check);
+char const *td_check_torch   (td_check_t const *check);
+char const *td_check_subject (td_check_t const *check); /* the subject's own name */
+size_t      td_check_arm_cnt (td_check_t const *check);
+char const *td_check_arm_id  (td_check_t const *check, size_t idx);
+
+/* ---- for tests of the harness itself ----------------------------------------
+
+   A lie changes the canonical bytes of one side's frame before they are
+   compared: it returns true and gives a malloc'ed block, or false to leave them. */
+typedef bool (*td_lie_t)(void *ctx, size_t frame_idx, uint8_t const *bytes, size_t sz,
+                         uint8_t **lie, size_t *lie_sz);
+void td_check_lie(td_check_t *check, td_which_t which, td_lie_t lie, void *ctx); /* NULL: honest again */
+
+/* td_check_deaf replaces every outcome of the reference by a wrong one before
+   the subject is run. */
+void td_check_deaf(td_check_t *check, bool deaf);
 
 #endif

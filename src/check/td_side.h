@@ -9,6 +9,7 @@
 
 #include "builder/td_abi.h"
 #include "live/td_live.h"
+#include "observe/td_obs.h"
 #include "observe/td_run.h"
 #include "reference/td_reference.h"
 

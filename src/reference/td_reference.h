@@ -46,6 +46,17 @@ td_status_t td_reference_reset(td_reference_t *reference);
 PyObject *td_reference_config(td_reference_t *reference, PyObject *overrides);
 PyObject *td_reference_tables(td_reference_t *reference);
 
+/* td_reference_on_step sets what is called during td_reference_run, with the GIL
+   held and no exception set: frame and step after each step (root or do), and
+   once a frame with step TD_STEP_BEGIN before its first step and TD_STEP_END
+   when its observation is written but its context still open.  So another builder
+   can be led beside this one on the same objects.  What it returns, if not TD_OK,
+   ends the run with that status.  NULL: nothing is called. */
+#define TD_STEP_BEGIN (SIZE_MAX - 1)
+#define TD_STEP_END   SIZE_MAX
+typedef td_status_t (*td_step_hook_t)(void *ctx, size_t frame_idx, size_t step_idx);
+void td_reference_on_step(td_reference_t *reference, td_step_hook_t hook, void *ctx);
+
 /* td_reference_run builds live's frames and fills run (initialised, empty).
    limit may be NULL.  An exception in a root is an outcome; what breaks outside
    every root sets run->failed.  Returns an error only for the harness's own

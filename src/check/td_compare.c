@@ -1,0 +1,336 @@
+/* td_compare.c: where two frames differ, and what that place is called. */
+#include "check/td_check_private.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "base/td_assert.h"
+
+enum { CLASS_SZ = 160 };
+
+/* One frame under comparison. */
+typedef struct {
+    td_check_t      *check;
+    td_plan_t const *plan;
+    size_t           frame;
+    size_t           end;
+} place_t;
+
+/* ---- the class of a value ------------------------------------------------------ */
+
+/* An exception's message without what changes from program to program: quoted
+   text, numbers, addresses. */
+static void
+message_class(char const *text, char *out, size_t out_sz)
+{
+    size_t at = 0;
+
+    for (char quote = '\0'; *text != '\0' && at + 1 < out_sz; text++) {
+        bool is_quote = *text == '\'' || *text == '"';
+
+        if (quote != '\0' || isdigit((unsigned char)*text)) {
+            quote = *text == quote ? '\0' : quote;
+            continue;
+        }
+        if (is_quote && strchr(text + 1, *text) != NULL) {
+            quote = *text;
+            continue;
+        }
+        if (*text == '\n') {
+            break; /* what follows are stack traces and hints */
+        }
+        out[at++] = *text;
+    }
+    out[at] = '\0';
+}
+
+static char const *
+kind_word(td_val_kind_t kind)
+{
+    static char const *const words[] = { "absent", "null", "bool", "int", "int", "float", "str", "list", "bag", "record" };
+
+    TD_ASSERT((size_t)kind < sizeof words / sizeof *words);
+    return words[kind];
+}
+
+static td_val_t
+item_str(td_obs_t const *obs, td_val_t list, size_t idx)
+{
+    if (td_obs_kind(obs, list) != TD_VAL_LIST || td_obs_get_cnt(obs, list) <= idx) {
+        return TD_VAL_NONE;
+    }
+    td_val_t item = td_obs_get_item(obs, list, idx);
+
+    return td_obs_kind(obs, item) == TD_VAL_STR ? item : TD_VAL_NONE;
+}
+
+static bool
+ends_with(char const *text, char const *end)
+{
+    size_t sz = strlen(text), end_sz = strlen(end);
+
+    return sz >= end_sz && strcmp(text + sz - end_sz, end) == 0;
+}
+
+static void
+guard_class(td_obs_t const *obs, td_val_t row, bool is_extra, char *out, size_t out_sz)
+{
+    td_val_t kind = item_str(obs, row, 1);
+
+    snprintf(out, out_sz, "guard %s%s", kind == TD_VAL_NONE ? "?" : td_obs_get_str(obs, kind, NULL),
+             is_extra ? " extra" : "");
+}
+
+void
+td_value_class(td_obs_t const *obs, td_val_t val, char const *field, td_val_t other, bool is_subject,
+               char *out, size_t out_sz)
+{
+    if (val == TD_VAL_NONE) {
+        snprintf(out, out_sz, "missing");
+        return;
+    }
+    td_val_kind_t kind = td_obs_kind(obs, val);
+
+    if (ends_with(field, ".guards") && kind == TD_VAL_LIST) {
+        guard_class(obs, val, is_subject && other == TD_VAL_NONE, out, out_sz);
+    } else if (strcmp(field, "Exception.message") == 0 && kind == TD_VAL_STR) {
+        message_class(td_obs_get_str(obs, val, NULL), out, out_sz);
+    } else if (kind == TD_VAL_RECORD) {
+        snprintf(out, out_sz, "%s", td_class_name(td_obs_get_class(obs, val)));
+    } else if (strcmp(field, "Exception.kind") == 0 || strcmp(field, "Root.outcome") == 0) {
+        snprintf(out, out_sz, "%s", td_obs_get_str(obs, val, NULL));
+    } else if (item_str(obs, val, 0) != TD_VAL_NONE) {
+        snprintf(out, out_sz, "%s", td_obs_get_str(obs, item_str(obs, val, 0), NULL));
+    } else {
+        snprintf(out, out_sz, "%s", kind_word(kind));
+    }
+}
+
+/* ---- who decided ------------------------------------------------------------------ */
+
+/* The row whose path is the longest beginning of path, at a border of a name. */
+static td_run_row_t const *
+trail_find(td_run_frame_t const *frame, char const *path)
+{
+    td_run_row_t const *best    = NULL;
+    size_t              best_sz = 0;
+
+    for (size_t idx = 0; idx < frame->trail_cnt; idx++) {
+        td_run_row_t const *row = &frame->trail[idx];
+        size_t              sz  = strlen(row->path);
+        bool border = strncmp(path, row->path, sz) == 0 && (path[sz] == '\0' || strchr(".[", path[sz]) != NULL);
+
+        if (border && (best == NULL || sz >= best_sz)) {
+            best    = row;
+            best_sz = sz;
+        }
+    }
+    return best;
+}
+
+/* The step that a path inside a frame belongs to; what stands outside all roots
+   is blamed on the last one that was built. */
+static size_t
+step_of(place_t const *place, char const *path)
+{
+    unsigned long step;
+    char const   *roots = strstr(path, "roots[");
+
+    if (roots != NULL && sscanf(roots, "roots[%lu]", &step) == 1 && step < place->end) {
+        return step;
+    }
+    for (size_t idx = place->end; idx-- > 0;) {
+        if (strcmp(place->plan->entries[place->frame][idx], "do") != 0) {
+            return idx;
+        }
+    }
+    return 0;
+}
+
+static td_outcome_t const *
+outcome_at(place_t const *place, td_which_t which, size_t step)
+{
+    td_run_frame_t const *frame = &place->check->runs[which].frames[place->frame];
+
+    return step < frame->outcome_cnt ? &frame->outcomes[step] : NULL;
+}
+
+static void
+deciders(place_t const *place, char const *path, size_t step, td_finding_t *finding)
+{
+    td_outcome_t const *outcome[TD_SIDE_CNT];
+    td_run_row_t const *row[TD_SIDE_CNT] = { NULL, NULL };
+
+    for (size_t which = 0; which < TD_SIDE_CNT; which++) {
+        td_run_t const *again = &place->check->again[which];
+
+        outcome[which] = outcome_at(place, which, step);
+        if (place->frame < again->frame_cnt) {
+            row[which] = trail_find(&again->frames[place->frame], path);
+        }
+    }
+    finding->arm = row[TD_SIDE_REFERENCE] != NULL       ? row[TD_SIDE_REFERENCE]->arm
+                   : outcome[TD_SIDE_REFERENCE] != NULL ? outcome[TD_SIDE_REFERENCE]->arm
+                                                        : "";
+    finding->subject_function = row[TD_SIDE_SUBJECT] != NULL       ? row[TD_SIDE_SUBJECT]->function
+                                : outcome[TD_SIDE_SUBJECT] != NULL ? outcome[TD_SIDE_SUBJECT]->function
+                                                                   : "";
+}
+
+/* ---- one difference ------------------------------------------------------------------ */
+
+static char const *
+json_of(td_check_t *check, td_val_t val)
+{
+    char       *json;
+    char const *kept;
+
+    if (val == TD_VAL_NONE) {
+        return "";
+    }
+    json = td_obs_json(check->obs, val, false);
+    kept = td_report_keep(check, json == NULL ? "" : json);
+    td_free(json);
+    return kept;
+}
+
+static td_status_t
+add_diff(place_t const *place, td_obs_diff_t const *diff, bool *diverges)
+{
+    char         reference_class[CLASS_SZ], subject_class[CLASS_SZ];
+    td_obs_t    *obs     = place->check->obs;
+    size_t       step    = step_of(place, diff->path);
+    td_finding_t finding = {
+        .entry           = place->plan->step_cnt[place->frame] == 0 ? "build" : place->plan->entries[place->frame][step],
+        .path            = td_report_keepf(place->check, "frames[%zu].%s", place->frame, diff->path),
+        .field           = diff->field,
+        .reference       = json_of(place->check, diff->reference),
+        .subject         = json_of(place->check, diff->subject),
+        .reference_class = reference_class,
+        .subject_class   = subject_class,
+    };
+
+    td_value_class(obs, diff->reference, diff->field, diff->subject, false, reference_class, CLASS_SZ);
+    td_value_class(obs, diff->subject, diff->field, diff->reference, true, subject_class, CLASS_SZ);
+    deciders(place, diff->path, step, &finding);
+    if (step < place->end) {
+        diverges[step] = true;
+    }
+    return td_report_add(place->check, &finding);
+}
+
+/* A frame that one side could not write down, or wrote in no canonical form. */
+static td_status_t
+add_unreadable(place_t const *place, char const *reference, char const *subject, bool *diverges)
+{
+    td_obs_t const *obs     = place->check->obs;
+    td_finding_t    finding = {
+           .entry           = "build",
+           .path            = td_report_keepf(place->check, "frames[%zu]", place->frame),
+           .field           = "Frame",
+           .reference       = reference,
+           .subject         = td_report_quote(place->check, td_report_keepf(place->check, "%s: %s", subject, td_obs_why(obs))),
+           .reference_class = "record",
+           .subject_class   = subject,
+    };
+
+    deciders(place, "", 0, &finding);
+    if (place->end > 0) {
+        diverges[step_of(place, "")] = true;
+    }
+    return td_report_add(place->check, &finding);
+}
+
+static td_status_t
+decode(td_check_t *check, td_run_frame_t const *frame, td_val_t *val)
+{
+    *val = TD_VAL_NONE;
+    return frame->bytes == NULL ? TD_REJECT : td_obs_decode(check->obs, frame->bytes, frame->bytes_sz, val);
+}
+
+static td_status_t
+compare_values(place_t const *place, td_val_t reference, td_val_t subject, bool *diverges)
+{
+    td_status_t   status = TD_OK;
+    td_obs_diff_t diffs[TD_DIVERGENCE_CNT_MAX];
+    size_t        cnt = td_obs_diff(place->check->obs, reference, subject, diffs, TD_DIVERGENCE_CNT_MAX);
+
+    if (cnt == 0) {
+        snprintf(place->check->sides[TD_SIDE_SUBJECT]->why, sizeof place->check->sides[0]->why,
+                 "frame %zu: the bytes differ and no value does", place->frame);
+        return TD_INTERNAL;
+    }
+    for (size_t idx = 0; idx < cnt; idx++) {
+        TD_TRY(add_diff(place, &diffs[idx], diverges));
+    }
+done:
+    return status;
+}
+
+static bool
+same_bytes(td_run_frame_t const *a, td_run_frame_t const *b)
+{
+    return a->bytes != NULL && b->bytes != NULL && a->bytes_sz == b->bytes_sz &&
+           memcmp(a->bytes, b->bytes, a->bytes_sz) == 0;
+}
+
+td_status_t
+td_compare_frame(td_check_t *check, td_plan_t const *plan, size_t frame_idx, size_t end, bool *diverges,
+                 bool *differs)
+{
+    td_status_t           status;
+    td_val_t              values[TD_SIDE_CNT];
+    place_t               place     = { .check = check, .plan = plan, .frame = frame_idx, .end = end };
+    td_run_frame_t const *reference = &check->runs[TD_SIDE_REFERENCE].frames[frame_idx];
+    td_run_frame_t const *subject   = &check->runs[TD_SIDE_SUBJECT].frames[frame_idx];
+
+    *differs = !same_bytes(reference, subject);
+    if (!*differs) {
+        return TD_OK;
+    }
+    td_obs_reset(check->obs);
+    status = decode(check, reference, &values[TD_SIDE_REFERENCE]);
+    if (status != TD_OK) {
+        snprintf(check->sides[TD_SIDE_REFERENCE]->why, sizeof check->sides[0]->why,
+                 "frame %zu: the reference's observation cannot be read: %s", frame_idx, td_obs_why(check->obs));
+        return TD_INTERNAL;
+    }
+    status = decode(check, subject, &values[TD_SIDE_SUBJECT]);
+    if (status == TD_REJECT) {
+        return add_unreadable(&place, "\"a frame\"", "not canonical", diverges);
+    }
+    return status != TD_OK ? status
+                           : compare_values(&place, values[TD_SIDE_REFERENCE], values[TD_SIDE_SUBJECT], diverges);
+}
+
+/* ---- the frame state alone ------------------------------------------------------------- */
+
+static td_val_t
+field_get(td_obs_t const *obs, td_val_t record, td_field_t field)
+{
+    for (size_t idx = 0; td_obs_kind(obs, record) == TD_VAL_RECORD && idx < td_obs_get_cnt(obs, record); idx++) {
+        if (td_obs_get_field(obs, record, idx) == field) {
+            return td_obs_get_item(obs, record, idx);
+        }
+    }
+    return TD_VAL_NONE;
+}
+
+td_status_t
+td_compare_state(td_check_t *check, td_run_frame_t const *a, td_run_frame_t const *b, bool *differs)
+{
+    td_val_t left, right;
+
+    *differs = true;
+    td_obs_reset(check->obs);
+    if (decode(check, a, &left) != TD_OK || decode(check, b, &right) != TD_OK) {
+        return td_obs_status(check->obs) == TD_NOMEM ? TD_NOMEM : TD_OK;
+    }
+    left  = field_get(check->obs, left, TD_FIELD_Frame_frame_state);
+    right = field_get(check->obs, right, TD_FIELD_Frame_frame_state);
+    /* Values are interned: equal ones have equal ids. */
+    *differs = left == TD_VAL_NONE || left != right;
+    return TD_OK;
+}

@@ -1,0 +1,310 @@
+/* td_pair.c: running both sides, each on objects of its own. */
+#include "check/td_check_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "base/td_assert.h"
+#include "py/td_py_audit.h"
+
+void
+td_run_recycle(td_run_t *run)
+{
+    td_arena_t arena = run->arena;
+
+    td_arena_reset(&arena);
+    memset(run, 0, sizeof *run);
+    run->arena = arena;
+}
+
+/* ---- objects ------------------------------------------------------------------ */
+
+static td_status_t
+frames_are_sound(PyObject *frames)
+{
+    if (!PyList_Check(frames)) {
+        PyErr_Format(PyExc_TypeError, "frames() gave %.100s, not a list of frames",
+                     Py_TYPE(frames)->tp_name);
+        return TD_PYERR;
+    }
+    return TD_OK;
+}
+
+static td_status_t
+live_from_case(td_case_t const *in, td_live_t *live)
+{
+    td_status_t status = TD_PYERR;
+    PyObject   *frames = NULL; /* owned */
+
+    if (PyCallable_Check(in->frames)) {
+        frames = PyObject_CallNoArgs(in->frames);
+    } else {
+        frames = Py_NewRef(in->frames);
+    }
+    if (frames != NULL) {
+        status = frames_are_sound(frames);
+    }
+    if (status == TD_OK) {
+        status = td_live_from_case(frames, in->config, in->constraints, in->export_mode, in->shared, live);
+    }
+    Py_XDECREF(frames);
+    return status;
+}
+
+td_status_t
+td_maker_make(td_check_t *check, td_maker_t const *maker, td_live_t *live)
+{
+    td_status_t status;
+
+    *live = (td_live_t){ 0 };
+    TD_TRY(td_reference_reset(check->reference));
+    if (maker->prog != NULL) {
+        TD_TRY(td_live_from_program(maker->prog, live));
+    } else {
+        TD_TRY(live_from_case(maker->in, live));
+    }
+done:
+    return status;
+}
+
+/* ---- the plan ------------------------------------------------------------------- */
+
+static char const *
+entry_of(PyObject *spec)
+{
+    static char const *const words[] = { "do", "sourceless", "fxcall", "fxmethod", "method", "compile" };
+    PyObject                *word    = PyTuple_GET_ITEM(spec, 0); /* borrowed */
+
+    for (size_t idx = 0; idx < sizeof words / sizeof *words; idx++) {
+        if (PyUnicode_Check(word) && PyUnicode_CompareWithASCIIString(word, words[idx]) == 0) {
+            return words[idx];
+        }
+    }
+    return "build";
+}
+
+td_status_t
+td_plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan)
+{
+    plan->frame_cnt = (size_t)PyList_GET_SIZE(live->frames);
+    plan->entries   = td_arena_alloc(&check->arena, plan->frame_cnt * sizeof *plan->entries);
+    plan->step_cnt  = td_arena_alloc(&check->arena, plan->frame_cnt * sizeof *plan->step_cnt);
+    if (plan->entries == NULL || plan->step_cnt == NULL) {
+        return TD_NOMEM;
+    }
+    for (size_t frame = 0; frame < plan->frame_cnt; frame++) {
+        PyObject *steps = PyList_GET_ITEM(live->frames, (Py_ssize_t)frame); /* borrowed */
+        size_t    cnt   = (size_t)PyList_GET_SIZE(steps);
+
+        plan->step_cnt[frame] = cnt;
+        plan->entries[frame]  = td_arena_alloc(&check->arena, cnt * sizeof **plan->entries);
+        if (plan->entries[frame] == NULL) {
+            return TD_NOMEM;
+        }
+        for (size_t step = 0; step < cnt; step++) {
+            PyObject *pair = PyList_GET_ITEM(steps, (Py_ssize_t)step); /* borrowed */
+
+            plan->entries[frame][step] = entry_of(PyTuple_GET_ITEM(pair, 0));
+        }
+    }
+    return TD_OK;
+}
+
+/* ---- one side --------------------------------------------------------------------- */
+
+static td_status_t
+user_calls_take(td_live_t const *live, td_run_t *run)
+{
+    Py_ssize_t cnt = live->user_calls == NULL ? 0 : PyList_GET_SIZE(live->user_calls);
+
+    run->user_calls = td_arena_alloc(&run->arena, (size_t)cnt * sizeof *run->user_calls);
+    if (run->user_calls == NULL) {
+        return TD_NOMEM;
+    }
+    for (Py_ssize_t idx = 0; idx < cnt; idx++) {
+        Py_ssize_t  sz;
+        char const *text = PyUnicode_AsUTF8AndSize(PyList_GET_ITEM(live->user_calls, idx), &sz);
+        char const *copy = text == NULL ? NULL : td_arena_dup(&run->arena, text, (size_t)sz);
+
+        if (copy == NULL) {
+            return text == NULL ? TD_PYERR : TD_NOMEM;
+        }
+        run->user_calls[run->user_call_cnt++] = copy;
+    }
+    return TD_OK;
+}
+
+/* Replaces the bytes of each frame by what the lie makes of them. */
+static td_status_t
+lie_tell(td_check_t *check, td_which_t which, td_run_t *run)
+{
+    for (size_t frame = 0; check->lie[which] != NULL && frame < run->frame_cnt; frame++) {
+        td_run_frame_t *honest = &run->frames[frame];
+        uint8_t        *bytes  = NULL; /* owned */
+        size_t          sz     = 0;
+
+        if (honest->bytes == NULL ||
+            !check->lie[which](check->lie_ctx[which], frame, honest->bytes, honest->bytes_sz, &bytes, &sz)) {
+            continue;
+        }
+        honest->bytes    = (uint8_t const *)td_arena_dup(&run->arena, (char const *)bytes, sz);
+        honest->bytes_sz = sz;
+        free(bytes);
+        if (honest->bytes == NULL) {
+            return TD_NOMEM;
+        }
+    }
+    return TD_OK;
+}
+
+/* What a reference would have said that is wrong about everything. */
+static td_status_t
+deafen(td_run_t *run)
+{
+    td_status_t status;
+    uint8_t    *bytes = NULL; /* owned */
+    size_t      sz    = 0;
+    td_obs_t   *obs   = td_obs_new(); /* owned */
+
+    if (obs == NULL) {
+        return TD_NOMEM;
+    }
+    TD_TRY(td_obs_encode(obs, td_obs_cstr(obs, "wrong"), &bytes, &sz));
+    for (size_t frame = 0; frame < run->frame_cnt; frame++) {
+        td_run_frame_t *wrong = &run->frames[frame];
+
+        wrong->bytes    = (uint8_t const *)td_arena_dup(&run->arena, (char const *)bytes, sz);
+        wrong->bytes_sz = sz;
+        if (wrong->bytes == NULL) {
+            status = TD_NOMEM;
+            goto done;
+        }
+        for (size_t step = 0; step < wrong->outcome_cnt; step++) {
+            wrong->outcomes[step] = (td_outcome_t){ .kind = TD_OUTCOME_EXCEPTION, .arm = "L0/wrong", .why = "Wrong", .function = "wrong" };
+        }
+    }
+done:
+    td_free(bytes);
+    td_obs_free(obs);
+    return status;
+}
+
+static td_status_t
+run_on(td_check_t *check, td_which_t which, td_live_t const *live, td_run_limit_t const *limit,
+       td_run_t *run)
+{
+    td_status_t status;
+    td_side_t  *side = check->sides[which];
+
+    td_run_recycle(run);
+    TD_TRY(side->run(side, live, limit, run));
+    TD_TRY(user_calls_take(live, run));
+    TD_TRY(lie_tell(check, which, run));
+    if (check->deaf && which == TD_SIDE_REFERENCE) {
+        TD_TRY(deafen(run));
+    }
+done:
+    return status;
+}
+
+static td_status_t
+run_side(td_check_t *check, td_maker_t const *maker, td_which_t which, td_run_limit_t const *limit,
+         td_run_t *run, td_plan_t *plan)
+{
+    td_status_t status;
+    td_live_t   live; /* owned */
+
+    TD_TRY(td_maker_make(check, maker, &live));
+    if (plan != NULL) {
+        TD_TRY(td_plan_make(check, &live, plan));
+    }
+    TD_TRY(run_on(check, which, &live, limit, run));
+done:
+    td_live_clear(&live);
+    return status;
+}
+
+td_status_t
+td_pair_run_one(td_check_t *check, td_maker_t const *maker, td_which_t which, td_run_t *run,
+                td_plan_t *plan)
+{
+    return run_side(check, maker, which, NULL, run, plan);
+}
+
+/* ---- both ---------------------------------------------------------------------------- */
+
+static td_status_t
+run_shared(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *limit,
+           td_run_t runs[TD_SIDE_CNT], td_plan_t *plan)
+{
+    td_status_t status;
+    td_live_t   live; /* owned */
+
+    TD_TRY(td_maker_make(check, maker, &live));
+    if (plan != NULL) {
+        TD_TRY(td_plan_make(check, &live, plan));
+    }
+    TD_TRY(td_pair_shared(check, &live, limit, runs));
+    TD_TRY(lie_tell(check, TD_SIDE_REFERENCE, &runs[TD_SIDE_REFERENCE]));
+    TD_TRY(lie_tell(check, TD_SIDE_SUBJECT, &runs[TD_SIDE_SUBJECT]));
+done:
+    td_live_clear(&live);
+    return status;
+}
+
+td_status_t
+td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *limit,
+            td_run_t runs[TD_SIDE_CNT], td_plan_t *plan)
+{
+    td_status_t status;
+    td_which_t  first  = check->swapped ? TD_SIDE_SUBJECT : TD_SIDE_REFERENCE;
+    td_which_t  second = check->swapped ? TD_SIDE_REFERENCE : TD_SIDE_SUBJECT;
+
+    td_run_recycle(&runs[TD_SIDE_REFERENCE]);
+    td_run_recycle(&runs[TD_SIDE_SUBJECT]);
+    if (maker->in != NULL && maker->in->shared) {
+        return run_shared(check, maker, limit, runs, plan);
+    }
+    TD_TRY(run_side(check, maker, first, limit, &runs[first], plan));
+    /* With nothing to compare it to, the other side is not asked. */
+    if (runs[TD_SIDE_REFERENCE].failed == NULL) {
+        TD_TRY(run_side(check, maker, second, limit, &runs[second], NULL));
+    }
+done:
+    return status;
+}
+
+/* ---- the subject alone, audited -------------------------------------------------------- */
+
+static td_status_t
+census_compare(td_check_t *check, td_audit_t const *audit, PyObject *objects, char const **why)
+{
+    Py_ssize_t was, now;
+    Py_ssize_t idx = td_audit_refs_differ(audit, &was, &now);
+
+    if (idx >= 0) {
+        *why = td_report_keepf(check, "object %zd (%s): %zd references before, %zd after", idx,
+                               Py_TYPE(PyTuple_GET_ITEM(objects, idx))->tp_name, was, now);
+    }
+    return TD_OK;
+}
+
+td_status_t
+td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
+{
+    td_status_t status;
+    td_live_t   live;          /* owned */
+    td_audit_t  audit = { 0 }; /* owned */
+    td_run_t   *run   = &check->runs[TD_SIDE_SUBJECT];
+
+    *why = NULL;
+    TD_TRY(td_maker_make(check, maker, &live));
+    TD_TRY(td_audit_init(&audit, live.objects));
+    TD_TRY(run_on(check, TD_SIDE_SUBJECT, &live, NULL, run));
+    TD_TRY(census_compare(check, &audit, live.objects, why));
+done:
+    td_audit_clear(&audit);
+    td_live_clear(&live);
+    return status;
+}
