@@ -1,8 +1,8 @@
 /* side_reference.c: the reference as a side. */
+#include "base/td_alloc.h"
 #include "check/td_side.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct {
     td_side_t       side;
@@ -24,13 +24,13 @@ reference_run(td_side_t *side, td_live_t const *live, td_run_limit_t const *limi
 static void
 reference_free(td_side_t *side)
 {
-    free(side);
+    td_free(side);
 }
 
 td_side_t *
 td_side_reference_new(td_reference_t *reference)
 {
-    side_reference_t *self = calloc(1, sizeof *self);
+    side_reference_t *self = td_calloc(1, sizeof *self);
 
     if (self == NULL) {
         return NULL;

@@ -1,9 +1,9 @@
 /* side_subject.c: a subject as a side, led through the table of td_abi.h. */
+#include "base/td_alloc.h"
 #include "check/td_side.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/td_assert.h"
@@ -24,27 +24,34 @@ subject_of(td_side_t *side)
 
 /* ---- what a frame begins with -------------------------------------------- */
 
-/* The variables that a frame's sources name: the first object that a root gives
-   for a local or a global is the one that the frame holds. */
+static bool
+is_word(PyObject *object, char const *word)
+{
+    return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, word) == 0;
+}
+
+/* The variables that a frame's sources name, as tandem.oracle.context.scopes has
+   them: a root's local or cell is a local, its global is a global; the first root
+   of a name wins. */
 static int
 scope_put(PyObject *step, PyObject *locals, PyObject *globals)
 {
     PyObject *spec  = PyTuple_GET_ITEM(step, 0); /* borrowed */
     PyObject *value = PyTuple_GET_ITEM(step, 1); /* borrowed */
     PyObject *word, *name;                       /* borrowed from spec */
+    PyObject *scope = NULL;                      /* borrowed */
 
     if (PyTuple_GET_SIZE(spec) < 2) {
         return 0;
     }
     word = PyTuple_GET_ITEM(spec, 0);
     name = PyTuple_GET_ITEM(spec, 1);
-    if (PyUnicode_CompareWithASCIIString(word, "local") == 0) {
-        return PyDict_SetDefault(locals, name, value) == NULL ? -1 : 0;
+    if (is_word(word, "local") || is_word(word, "cell")) {
+        scope = locals;
+    } else if (is_word(word, "global")) {
+        scope = globals;
     }
-    if (PyUnicode_CompareWithASCIIString(word, "global") == 0) {
-        return PyDict_SetDefault(globals, name, value) == NULL ? -1 : 0;
-    }
-    return 0;
+    return scope == NULL || PyDict_SetDefault(scope, name, value) != NULL ? 0 : -1;
 }
 
 static td_status_t
@@ -74,8 +81,8 @@ broken(td_subject_run_t *run, char const *call)
     side_subject_t *subject = subject_of(run->side);
     char const     *why     = run->self == NULL ? NULL : subject->table->error(run->self);
 
-    snprintf(run->side->why, sizeof run->side->why, "subject %s: %s failed: %s", subject->table->name,
-             call, why == NULL ? "no reason given" : why);
+    snprintf(run->side->why, sizeof run->side->why, "subject %s: %s failed: %s",
+             subject->table->name, call, why == NULL ? "no reason given" : why);
     PyErr_Clear();
     return TD_INTERNAL;
 }
@@ -112,12 +119,13 @@ frames_alloc(td_live_t const *live, td_run_t *out)
         td_run_frame_t *frame = &out->frames[idx];
 
         frame->outcome_cnt = (size_t)PyList_GET_SIZE(live_steps(live, idx));
-        frame->outcomes    = td_arena_alloc(&out->arena, frame->outcome_cnt * sizeof *frame->outcomes);
+        frame->outcomes = td_arena_alloc(&out->arena, frame->outcome_cnt * sizeof *frame->outcomes);
         if (frame->outcomes == NULL) {
             return TD_NOMEM;
         }
         for (size_t step = 0; step < frame->outcome_cnt; step++) {
-            frame->outcomes[step] = (td_outcome_t){ .kind = TD_OUTCOME_NOT_RUN, .arm = "", .why = "", .function = "" };
+            frame->outcomes[step] =
+                (td_outcome_t){.kind = TD_OUTCOME_NOT_RUN, .arm = "", .why = "", .function = ""};
         }
     }
     return TD_OK;
@@ -129,7 +137,7 @@ td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *liv
     td_status_t     status;
     side_subject_t *subject = subject_of(side);
 
-    *run = (td_subject_run_t){ .side = side, .live = live, .run = out };
+    *run = (td_subject_run_t){.side = side, .live = live, .run = out};
     TD_TRY(frames_alloc(live, out));
     run->config = td_reference_config(subject->reference, live->config);
     run->tables = run->config == NULL ? NULL : td_reference_tables(subject->reference);
@@ -189,11 +197,16 @@ static td_outcome_kind_t
 outcome_kind(int kind)
 {
     switch (kind) {
-    case TD_ABI_TRACKER:     return TD_OUTCOME_TRACKER;
-    case TD_ABI_EXCEPTION:   return TD_OUTCOME_EXCEPTION;
-    case TD_ABI_UNSUPPORTED: return TD_OUTCOME_UNSUPPORTED;
-    case TD_ABI_POISONED:    return TD_OUTCOME_POISONED;
-    default:                 return TD_OUTCOME_NOT_RUN;
+    case TD_ABI_TRACKER:
+        return TD_OUTCOME_TRACKER;
+    case TD_ABI_EXCEPTION:
+        return TD_OUTCOME_EXCEPTION;
+    case TD_ABI_UNSUPPORTED:
+        return TD_OUTCOME_UNSUPPORTED;
+    case TD_ABI_POISONED:
+        return TD_OUTCOME_POISONED;
+    default:
+        return TD_OUTCOME_NOT_RUN;
     }
 }
 
@@ -208,12 +221,12 @@ keep(td_arena_t *arena, char const *text)
 static td_status_t
 root_build(td_subject_run_t *run, PyObject *step, td_outcome_t *out)
 {
-    side_subject_t    *subject = subject_of(run->side);
-    td_abi_outcome_v1  outcome = { .struct_sz = sizeof outcome };
-    td_abi_root_v1     root    = {
-        .struct_sz = sizeof root,
-        .spec      = PyTuple_GET_ITEM(step, 0),
-        .value     = PyTuple_GET_ITEM(step, 1),
+    side_subject_t   *subject = subject_of(run->side);
+    td_abi_outcome_v1 outcome = {.struct_sz = sizeof outcome};
+    td_abi_root_v1    root    = {
+              .struct_sz = sizeof root,
+              .spec      = PyTuple_GET_ITEM(step, 0),
+              .value     = PyTuple_GET_ITEM(step, 1),
     };
 
     if (subject->table->root(run->self, &root, &outcome) != 0) {
@@ -230,21 +243,19 @@ root_build(td_subject_run_t *run, PyObject *step, td_outcome_t *out)
     return quiet(run, "root");
 }
 
-static bool
-is_do(PyObject *step)
+bool
+td_step_is_do(PyObject *step)
 {
-    PyObject *spec = PyTuple_GET_ITEM(step, 0); /* borrowed */
-
-    return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(spec, 0), "do") == 0;
+    return is_word(PyTuple_GET_ITEM(PyTuple_GET_ITEM(step, 0), 0), "do");
 }
 
 td_status_t
 td_subject_run_step(td_subject_run_t *run, size_t step_idx, bool build)
 {
-    PyObject     *step = PyList_GET_ITEM(live_steps(run->live, run->frame_idx), (Py_ssize_t)step_idx);
-    td_outcome_t *out  = &run->run->frames[run->frame_idx].outcomes[step_idx];
+    PyObject *step = PyList_GET_ITEM(live_steps(run->live, run->frame_idx), (Py_ssize_t)step_idx);
+    td_outcome_t *out = &run->run->frames[run->frame_idx].outcomes[step_idx];
 
-    if (is_do(step)) {
+    if (td_step_is_do(step)) {
         PyObject *result = NULL; /* owned */
 
         out->kind = TD_OUTCOME_DO;
@@ -275,7 +286,7 @@ sink_put(void *ctx, uint8_t const *bytes, size_t sz)
 
     if (sink->cap - sink->sz < sz) {
         size_t   cap  = 2 * (sink->sz + sz) + 4096;
-        uint8_t *more = realloc(sink->bytes, cap);
+        uint8_t *more = td_realloc(sink->bytes, cap);
 
         if (more == NULL) {
             return -1;
@@ -311,8 +322,7 @@ trail_row(void *ctx, char const *path, char const *arm, char const *function)
         run->trail_cap = cap;
     }
     frame->trail[frame->trail_cnt++] = (td_run_row_t){
-        .path = keep(arena, path), .arm = keep(arena, arm), .function = keep(arena, function)
-    };
+        .path = keep(arena, path), .arm = keep(arena, arm), .function = keep(arena, function)};
 }
 
 static td_status_t
@@ -343,7 +353,7 @@ td_status_t
 td_subject_run_end(td_subject_run_t *run)
 {
     td_status_t     status;
-    sink_t          sink    = { 0 };
+    sink_t          sink    = {0};
     side_subject_t *subject = subject_of(run->side);
     td_run_frame_t *frame   = &run->run->frames[run->frame_idx];
 
@@ -351,7 +361,8 @@ td_subject_run_end(td_subject_run_t *run)
         status = broken(run, "frame_observe");
         goto done;
     }
-    frame->bytes    = (uint8_t const *)td_arena_dup(&run->run->arena, (char const *)sink.bytes, sink.sz);
+    frame->bytes =
+        (uint8_t const *)td_arena_dup(&run->run->arena, (char const *)sink.bytes, sink.sz);
     frame->bytes_sz = sink.sz;
     if (frame->bytes == NULL) {
         status = TD_NOMEM;
@@ -360,7 +371,7 @@ td_subject_run_end(td_subject_run_t *run)
     TD_TRY(quiet(run, "frame_observe"));
     TD_TRY(trail_take(run));
 done:
-    free(sink.bytes);
+    td_free(sink.bytes);
     frame_close(run);
     return status;
 }
@@ -412,7 +423,7 @@ subject_free(td_side_t *side)
         if (subject_of(side)->library != NULL) {
             dlclose(subject_of(side)->library);
         }
-        free(side);
+        td_free(side);
     }
 }
 
@@ -469,7 +480,7 @@ td_side_t *
 td_side_subject_new(char const *path, char const *revision, td_reference_t *reference, char *why,
                     size_t why_sz)
 {
-    side_subject_t *self  = calloc(1, sizeof *self);
+    side_subject_t *self  = td_calloc(1, sizeof *self);
     subject_entry_t entry = td_subject_v1;
 
     if (self == NULL) {

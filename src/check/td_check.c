@@ -1,9 +1,9 @@
 /* td_check.c: setting the process up, and the room's entry points. */
+#include "base/td_alloc.h"
 #include "check/td_check_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "py/td_py_boot.h"
@@ -73,7 +73,8 @@ choose_revision(td_check_t *check, char const *wanted, char const **revision)
         return TD_OK;
     }
     if (strcmp(wanted, "mission") != 0 && strcmp(wanted, "installed") != 0) {
-        return td_check_fail(TD_REJECT, "revision '%s' is none of mission, installed, auto", wanted);
+        return td_check_fail(TD_REJECT, "revision '%s' is none of mission, installed, auto",
+                             wanted);
     }
     *revision = wanted[0] == 'm' ? "mission" : "installed";
     return TD_OK;
@@ -93,11 +94,13 @@ start_sides(td_check_t *check, td_check_config_t const *config)
     }
     TD_TRY(choose_revision(check, config->revision, &check->revision));
     check->sides[TD_SIDE_REFERENCE] = td_side_reference_new(check->reference);
-    check->sides[TD_SIDE_SUBJECT]   = subject ? td_side_subject_new(config->subject_path, check->revision,
-                                                                    check->reference, why, sizeof why)
-                                              : td_side_reference_new(check->reference);
+    check->sides[TD_SIDE_SUBJECT]   = subject
+                                          ? td_side_subject_new(config->subject_path, check->revision,
+                                                                check->reference, why, sizeof why)
+                                          : td_side_reference_new(check->reference);
     if (check->sides[TD_SIDE_SUBJECT] == NULL) {
-        status = subject ? td_check_fail(TD_REJECT, "%s", why) : td_check_fail(TD_NOMEM, "out of memory");
+        status = subject ? td_check_fail(TD_REJECT, "%s", why)
+                         : td_check_fail(TD_NOMEM, "out of memory");
     }
 done:
     return status;
@@ -107,7 +110,7 @@ td_status_t
 td_check_new(td_check_config_t const *config, td_check_t **out)
 {
     td_status_t status;
-    td_check_t *check = calloc(1, sizeof *check); /* owned, returned */
+    td_check_t *check = td_calloc(1, sizeof *check); /* owned, returned */
 
     *out = NULL;
     if (check == NULL) {
@@ -152,7 +155,7 @@ td_check_free(td_check_t *check)
     td_reference_free(check->reference);
     td_obs_free(check->obs);
     td_arena_clear(&check->arena);
-    free(check);
+    td_free(check);
 }
 
 /* ---- what was loaded --------------------------------------------------------- */
@@ -231,7 +234,7 @@ describe(td_check_t *check, td_status_t status, bool keep_exception)
         return td_check_fail(TD_INTERNAL, "%s", text);
     }
     why = check->sides[TD_SIDE_SUBJECT]->why[0] != '\0' ? check->sides[TD_SIDE_SUBJECT]->why
-                                                         : check->sides[TD_SIDE_REFERENCE]->why;
+                                                        : check->sides[TD_SIDE_REFERENCE]->why;
     if (status != TD_OK && status != TD_PYERR) {
         td_check_fail(status, "%s", why[0] != '\0' ? why : td_status_text(status));
     }
@@ -244,8 +247,8 @@ report_clear(td_check_t *check)
     td_arena_reset(&check->arena);
     memset(&check->report, 0, sizeof check->report);
     memset(&check->shown, 0, sizeof check->shown);
-    check->report.why      = "";
-    check->report.headline = "";
+    check->report.why                       = "";
+    check->report.headline                  = "";
     check->sides[TD_SIDE_REFERENCE]->why[0] = '\0';
     check->sides[TD_SIDE_SUBJECT]->why[0]   = '\0';
 }
@@ -258,14 +261,13 @@ judge(td_check_t *check, td_maker_t const *maker, bool observations, td_report_t
     report_clear(check);
     TD_TRY(td_verdict_draw(check, maker));
     if (check->coverage) {
-        check->report.arms = check->full.frames == NULL ? check->runs[TD_SIDE_REFERENCE].arms
-                                                        : check->full.arms;
+        check->report.arms =
+            check->full.frames == NULL ? check->runs[TD_SIDE_REFERENCE].arms : check->full.arms;
     }
     if (observations) {
-        TD_TRY(td_report_observations(check,
-                                      check->full.frames == NULL ? &check->runs[TD_SIDE_REFERENCE]
-                                                                 : &check->full,
-                                      &check->runs[TD_SIDE_SUBJECT]));
+        TD_TRY(td_report_observations(
+            check, check->full.frames == NULL ? &check->runs[TD_SIDE_REFERENCE] : &check->full,
+            &check->runs[TD_SIDE_SUBJECT]));
     }
     *report = &check->report;
 done:
@@ -276,7 +278,7 @@ td_status_t
 td_check_program(td_check_t *check, td_prog_t const *prog, bool observations,
                  td_report_t const **report)
 {
-    td_maker_t maker = { .prog = prog };
+    td_maker_t maker = {.prog = prog};
 
     return judge(check, &maker, observations, report);
 }
@@ -284,7 +286,7 @@ td_check_program(td_check_t *check, td_prog_t const *prog, bool observations,
 td_status_t
 td_check_case(td_check_t *check, td_case_t const *in, bool observations, td_report_t const **report)
 {
-    td_maker_t maker = { .in = in };
+    td_maker_t maker = {.in = in};
 
     return judge(check, &maker, observations, report);
 }
@@ -312,9 +314,9 @@ not_built(td_check_t *check, td_run_t const *run)
 static td_status_t
 show(td_check_t *check, td_maker_t const *maker, td_which_t which, td_shown_t const **out)
 {
-    td_status_t  status;
-    td_run_t    *run   = &check->runs[which];
-    td_shown_t  *shown = &check->shown;
+    td_status_t status;
+    td_run_t   *run   = &check->runs[which];
+    td_shown_t *shown = &check->shown;
 
     report_clear(check);
     TD_TRY(td_pair_run_one(check, maker, which, run, NULL));
@@ -342,15 +344,16 @@ done:
 td_status_t
 td_check_show(td_check_t *check, td_prog_t const *prog, td_which_t which, td_shown_t const **shown)
 {
-    td_maker_t maker = { .prog = prog };
+    td_maker_t maker = {.prog = prog};
 
     return show(check, &maker, which, shown);
 }
 
 td_status_t
-td_check_show_case(td_check_t *check, td_case_t const *in, td_which_t which, td_shown_t const **shown)
+td_check_show_case(td_check_t *check, td_case_t const *in, td_which_t which,
+                   td_shown_t const **shown)
 {
-    td_maker_t maker = { .in = in };
+    td_maker_t maker = {.in = in};
 
     return show(check, &maker, which, shown);
 }
@@ -358,7 +361,7 @@ td_check_show_case(td_check_t *check, td_case_t const *in, td_which_t which, td_
 td_status_t
 td_check_quiet(td_check_t *check, td_prog_t const *prog, char const **why)
 {
-    td_maker_t maker = { .prog = prog };
+    td_maker_t maker = {.prog = prog};
 
     report_clear(check);
     return describe(check, td_quiet_run(check, &maker, why), false);

@@ -8,12 +8,13 @@
 
 /* A case as its file gives it; all borrowed. */
 typedef struct {
-    PyObject *frames;      /* callable without arguments, called once for each side; shared: a list or such a
+    PyObject
+        *frames; /* callable without arguments, called once for each side; shared: a list or such a
                               callable, used once for both */
     PyObject *config;      /* dict of Dynamo config values, or NULL */
     PyObject *constraints; /* callable (k, frame), or NULL */
     int       export_mode;
-    int       shared;      /* sides alternate root by root on the same objects */
+    int       shared; /* sides alternate root by root on the same objects */
 } td_case_t;
 
 /* td_check_case and td_check_show_case: as td_check_program and td_check_show.

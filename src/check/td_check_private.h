@@ -21,10 +21,10 @@ struct td_check {
     void           *lie_ctx[TD_SIDE_CNT];
 
     td_run_t    runs[TD_SIDE_CNT]; /* what is compared */
-    td_run_t    full;              /* the reference's untruncated run, when runs hold truncated ones */
+    td_run_t    full; /* the reference's untruncated run, when runs hold truncated ones */
     td_run_t    again[TD_SIDE_CNT]; /* for flakiness and trails */
-    td_obs_t   *obs;               /* owned; values of the frame under comparison */
-    td_arena_t  arena;             /* of the report */
+    td_obs_t   *obs;                /* owned; values of the frame under comparison */
+    td_arena_t  arena;              /* of the report */
     td_report_t report;
     td_shown_t  shown;
 };
@@ -85,7 +85,7 @@ td_status_t td_compare_state(td_check_t *check, td_run_frame_t const *a, td_run_
 /* Adding to the report; texts are copied.  The first divergence added gives the
    report its signature. */
 typedef struct {
-    char const *entry;           /* static */
+    char const *entry; /* static */
     char const *path, *field;
     char const *reference, *subject;             /* JSON */
     char const *reference_class, *subject_class; /* for the signature */
@@ -93,11 +93,14 @@ typedef struct {
 } td_finding_t;
 
 td_status_t td_report_add(td_check_t *check, td_finding_t const *finding);
-td_status_t td_report_observations(td_check_t *check, td_run_t const *reference, td_run_t const *subject);
+td_status_t td_report_observations(td_check_t *check, td_run_t const *reference,
+                                   td_run_t const *subject);
 td_status_t td_report_json(td_check_t *check, td_run_t const *run, char const **json);
-char const *td_report_keep(td_check_t *check, char const *text);      /* a copy in the arena, "" without memory */
-char const *td_report_quote(td_check_t *check, char const *text);     /* the same as a JSON string */
-char const *td_report_keepf(td_check_t *check, char const *format, ...) __attribute__((format(printf, 2, 3)));
+char const *td_report_keep(td_check_t *check,
+                           char const *text); /* a copy in the arena, "" without memory */
+char const *td_report_quote(td_check_t *check, char const *text); /* the same as a JSON string */
+char const *td_report_keepf(td_check_t *check, char const *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* td_value_class: a value's class for a signature, written into out. */
 void td_value_class(td_obs_t const *obs, td_val_t val, char const *field, td_val_t other,

@@ -49,7 +49,8 @@ message_class(char const *text, char *out, size_t out_sz)
 static char const *
 kind_word(td_val_kind_t kind)
 {
-    static char const *const words[] = { "absent", "null", "bool", "int", "int", "float", "str", "list", "bag", "record" };
+    static char const *const words[] = {"absent", "null", "bool", "int", "int",
+                                        "float",  "str",  "list", "bag", "record"};
 
     TD_ASSERT((size_t)kind < sizeof words / sizeof *words);
     return words[kind];
@@ -84,8 +85,8 @@ guard_class(td_obs_t const *obs, td_val_t row, bool is_extra, char *out, size_t 
 }
 
 void
-td_value_class(td_obs_t const *obs, td_val_t val, char const *field, td_val_t other, bool is_subject,
-               char *out, size_t out_sz)
+td_value_class(td_obs_t const *obs, td_val_t val, char const *field, td_val_t other,
+               bool is_subject, char *out, size_t out_sz)
 {
     if (val == TD_VAL_NONE) {
         snprintf(out, out_sz, "missing");
@@ -118,9 +119,10 @@ trail_find(td_run_frame_t const *frame, char const *path)
     size_t              best_sz = 0;
 
     for (size_t idx = 0; idx < frame->trail_cnt; idx++) {
-        td_run_row_t const *row = &frame->trail[idx];
-        size_t              sz  = strlen(row->path);
-        bool border = strncmp(path, row->path, sz) == 0 && (path[sz] == '\0' || strchr(".[", path[sz]) != NULL);
+        td_run_row_t const *row    = &frame->trail[idx];
+        size_t              sz     = strlen(row->path);
+        bool                border = strncmp(path, row->path, sz) == 0 &&
+                      (path[sz] == '\0' || strchr(".[", path[sz]) != NULL);
 
         if (border && (best == NULL || sz >= best_sz)) {
             best    = row;
@@ -161,7 +163,7 @@ static void
 deciders(place_t const *place, char const *path, size_t step, td_finding_t *finding)
 {
     td_outcome_t const *outcome[TD_SIDE_CNT];
-    td_run_row_t const *row[TD_SIDE_CNT] = { NULL, NULL };
+    td_run_row_t const *row[TD_SIDE_CNT] = {NULL, NULL};
 
     for (size_t which = 0; which < TD_SIDE_CNT; which++) {
         td_run_t const *again = &place->check->again[which];
@@ -171,12 +173,13 @@ deciders(place_t const *place, char const *path, size_t step, td_finding_t *find
             row[which] = trail_find(&again->frames[place->frame], path);
         }
     }
-    finding->arm = row[TD_SIDE_REFERENCE] != NULL       ? row[TD_SIDE_REFERENCE]->arm
-                   : outcome[TD_SIDE_REFERENCE] != NULL ? outcome[TD_SIDE_REFERENCE]->arm
-                                                        : "";
-    finding->subject_function = row[TD_SIDE_SUBJECT] != NULL       ? row[TD_SIDE_SUBJECT]->function
-                                : outcome[TD_SIDE_SUBJECT] != NULL ? outcome[TD_SIDE_SUBJECT]->function
-                                                                   : "";
+    finding->arm              = row[TD_SIDE_REFERENCE] != NULL       ? row[TD_SIDE_REFERENCE]->arm
+                                : outcome[TD_SIDE_REFERENCE] != NULL ? outcome[TD_SIDE_REFERENCE]->arm
+                                                                     : "";
+    finding->subject_function = row[TD_SIDE_SUBJECT] != NULL ? row[TD_SIDE_SUBJECT]->function
+                                : outcome[TD_SIDE_SUBJECT] != NULL
+                                    ? outcome[TD_SIDE_SUBJECT]->function
+                                    : "";
 }
 
 /* ---- one difference ------------------------------------------------------------------ */
@@ -203,16 +206,19 @@ add_diff(place_t const *place, td_obs_diff_t const *diff, bool *diverges)
     td_obs_t    *obs     = place->check->obs;
     size_t       step    = step_of(place, diff->path);
     td_finding_t finding = {
-        .entry           = place->plan->step_cnt[place->frame] == 0 ? "build" : place->plan->entries[place->frame][step],
-        .path            = td_report_keepf(place->check, "frames[%zu].%s", place->frame, diff->path),
-        .field           = diff->field,
-        .reference       = json_of(place->check, diff->reference),
-        .subject         = json_of(place->check, diff->subject),
+        .entry     = place->plan->step_cnt[place->frame] == 0
+                         ? "build"
+                         : place->plan->entries[place->frame][step],
+        .path      = td_report_keepf(place->check, "frames[%zu].%s", place->frame, diff->path),
+        .field     = diff->field,
+        .reference = json_of(place->check, diff->reference),
+        .subject   = json_of(place->check, diff->subject),
         .reference_class = reference_class,
         .subject_class   = subject_class,
     };
 
-    td_value_class(obs, diff->reference, diff->field, diff->subject, false, reference_class, CLASS_SZ);
+    td_value_class(obs, diff->reference, diff->field, diff->subject, false, reference_class,
+                   CLASS_SZ);
     td_value_class(obs, diff->subject, diff->field, diff->reference, true, subject_class, CLASS_SZ);
     deciders(place, diff->path, step, &finding);
     if (step < place->end) {
@@ -227,11 +233,12 @@ add_unreadable(place_t const *place, char const *reference, char const *subject,
 {
     td_obs_t const *obs     = place->check->obs;
     td_finding_t    finding = {
-           .entry           = "build",
-           .path            = td_report_keepf(place->check, "frames[%zu]", place->frame),
-           .field           = "Frame",
-           .reference       = reference,
-           .subject         = td_report_quote(place->check, td_report_keepf(place->check, "%s: %s", subject, td_obs_why(obs))),
+           .entry     = "build",
+           .path      = td_report_keepf(place->check, "frames[%zu]", place->frame),
+           .field     = "Frame",
+           .reference = reference,
+           .subject   = td_report_quote(
+                 place->check, td_report_keepf(place->check, "%s: %s", subject, td_obs_why(obs))),
            .reference_class = "record",
            .subject_class   = subject,
     };
@@ -247,7 +254,8 @@ static td_status_t
 decode(td_check_t *check, td_run_frame_t const *frame, td_val_t *val)
 {
     *val = TD_VAL_NONE;
-    return frame->bytes == NULL ? TD_REJECT : td_obs_decode(check->obs, frame->bytes, frame->bytes_sz, val);
+    return frame->bytes == NULL ? TD_REJECT
+                                : td_obs_decode(check->obs, frame->bytes, frame->bytes_sz, val);
 }
 
 static td_status_t
@@ -255,7 +263,7 @@ compare_values(place_t const *place, td_val_t reference, td_val_t subject, bool 
 {
     td_status_t   status = TD_OK;
     td_obs_diff_t diffs[TD_DIVERGENCE_CNT_MAX];
-    size_t        cnt = td_obs_diff(place->check->obs, reference, subject, diffs, TD_DIVERGENCE_CNT_MAX);
+    size_t cnt = td_obs_diff(place->check->obs, reference, subject, diffs, TD_DIVERGENCE_CNT_MAX);
 
     if (cnt == 0) {
         snprintf(place->check->sides[TD_SIDE_SUBJECT]->why, sizeof place->check->sides[0]->why,
@@ -277,12 +285,12 @@ same_bytes(td_run_frame_t const *a, td_run_frame_t const *b)
 }
 
 td_status_t
-td_compare_frame(td_check_t *check, td_plan_t const *plan, size_t frame_idx, size_t end, bool *diverges,
-                 bool *differs)
+td_compare_frame(td_check_t *check, td_plan_t const *plan, size_t frame_idx, size_t end,
+                 bool *diverges, bool *differs)
 {
     td_status_t           status;
     td_val_t              values[TD_SIDE_CNT];
-    place_t               place     = { .check = check, .plan = plan, .frame = frame_idx, .end = end };
+    place_t               place = {.check = check, .plan = plan, .frame = frame_idx, .end = end};
     td_run_frame_t const *reference = &check->runs[TD_SIDE_REFERENCE].frames[frame_idx];
     td_run_frame_t const *subject   = &check->runs[TD_SIDE_SUBJECT].frames[frame_idx];
 
@@ -294,7 +302,8 @@ td_compare_frame(td_check_t *check, td_plan_t const *plan, size_t frame_idx, siz
     status = decode(check, reference, &values[TD_SIDE_REFERENCE]);
     if (status != TD_OK) {
         snprintf(check->sides[TD_SIDE_REFERENCE]->why, sizeof check->sides[0]->why,
-                 "frame %zu: the reference's observation cannot be read: %s", frame_idx, td_obs_why(check->obs));
+                 "frame %zu: the reference's observation cannot be read: %s", frame_idx,
+                 td_obs_why(check->obs));
         return TD_INTERNAL;
     }
     status = decode(check, subject, &values[TD_SIDE_SUBJECT]);
@@ -302,7 +311,8 @@ td_compare_frame(td_check_t *check, td_plan_t const *plan, size_t frame_idx, siz
         return add_unreadable(&place, "\"a frame\"", "not canonical", diverges);
     }
     return status != TD_OK ? status
-                           : compare_values(&place, values[TD_SIDE_REFERENCE], values[TD_SIDE_SUBJECT], diverges);
+                           : compare_values(&place, values[TD_SIDE_REFERENCE],
+                                            values[TD_SIDE_SUBJECT], diverges);
 }
 
 /* ---- the frame state alone ------------------------------------------------------------- */
@@ -310,7 +320,8 @@ td_compare_frame(td_check_t *check, td_plan_t const *plan, size_t frame_idx, siz
 static td_val_t
 field_get(td_obs_t const *obs, td_val_t record, td_field_t field)
 {
-    for (size_t idx = 0; td_obs_kind(obs, record) == TD_VAL_RECORD && idx < td_obs_get_cnt(obs, record); idx++) {
+    for (size_t idx = 0;
+         td_obs_kind(obs, record) == TD_VAL_RECORD && idx < td_obs_get_cnt(obs, record); idx++) {
         if (td_obs_get_field(obs, record, idx) == field) {
             return td_obs_get_item(obs, record, idx);
         }

@@ -1,7 +1,6 @@
 /* td_pair.c: running both sides, each on objects of its own. */
 #include "check/td_check_private.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/td_alloc.h"
@@ -46,7 +45,8 @@ live_from_case(td_case_t const *in, td_live_t *live)
         status = frames_are_sound(frames);
     }
     if (status == TD_OK) {
-        status = td_live_from_case(frames, in->config, in->constraints, in->export_mode, in->shared, live);
+        status = td_live_from_case(frames, in->config, in->constraints, in->export_mode, in->shared,
+                                   live);
     }
     Py_XDECREF(frames);
     return status;
@@ -57,7 +57,7 @@ td_maker_make(td_check_t *check, td_maker_t const *maker, td_live_t *live)
 {
     td_status_t status;
 
-    *live = (td_live_t){ 0 };
+    *live = (td_live_t){0};
     TD_TRY(td_reference_reset(check->reference));
     if (maker->prog != NULL) {
         TD_TRY(td_live_from_program(maker->prog, live));
@@ -73,7 +73,8 @@ done:
 static char const *
 entry_of(PyObject *spec)
 {
-    static char const *const words[] = { "do", "sourceless", "fxcall", "fxmethod", "method", "compile" };
+    static char const *const words[] = {"do",       "sourceless", "fxcall",
+                                        "fxmethod", "method",     "compile"};
     PyObject                *word    = PyTuple_GET_ITEM(spec, 0); /* borrowed */
 
     for (size_t idx = 0; idx < sizeof words / sizeof *words; idx++) {
@@ -144,13 +145,13 @@ lie_tell(td_check_t *check, td_which_t which, td_run_t *run)
         uint8_t        *bytes  = NULL; /* owned */
         size_t          sz     = 0;
 
-        if (honest->bytes == NULL ||
-            !check->lie[which](check->lie_ctx[which], frame, honest->bytes, honest->bytes_sz, &bytes, &sz)) {
+        if (honest->bytes == NULL || !check->lie[which](check->lie_ctx[which], frame, honest->bytes,
+                                                        honest->bytes_sz, &bytes, &sz)) {
             continue;
         }
         honest->bytes    = (uint8_t const *)td_arena_dup(&run->arena, (char const *)bytes, sz);
         honest->bytes_sz = sz;
-        free(bytes);
+        td_free(bytes);
         if (honest->bytes == NULL) {
             return TD_NOMEM;
         }
@@ -181,7 +182,10 @@ deafen(td_run_t *run)
             goto done;
         }
         for (size_t step = 0; step < wrong->outcome_cnt; step++) {
-            wrong->outcomes[step] = (td_outcome_t){ .kind = TD_OUTCOME_EXCEPTION, .arm = "L0/wrong", .why = "Wrong", .function = "wrong" };
+            wrong->outcomes[step] = (td_outcome_t){.kind     = TD_OUTCOME_EXCEPTION,
+                                                   .arm      = "L0/wrong",
+                                                   .why      = "Wrong",
+                                                   .function = "wrong"};
         }
     }
 done:
@@ -294,8 +298,8 @@ td_status_t
 td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
 {
     td_status_t status;
-    td_live_t   live;          /* owned */
-    td_audit_t  audit = { 0 }; /* owned */
+    td_live_t   live;        /* owned */
+    td_audit_t  audit = {0}; /* owned */
     td_run_t   *run   = &check->runs[TD_SIDE_SUBJECT];
 
     *why = NULL;

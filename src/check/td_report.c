@@ -60,7 +60,7 @@ path_shape(char const *path, char *out, size_t out_sz)
         if (*path == '[') {
             char const *close = strchr(path, ']');
 
-            path = close == NULL ? path + strlen(path) - 1 : close;
+            path      = close == NULL ? path + strlen(path) - 1 : close;
             out[at++] = ']';
         }
     }
@@ -99,11 +99,11 @@ sign(td_check_t *check, td_finding_t const *finding)
     td_report_t *report = &check->report;
 
     path_shape(finding->path, shape, sizeof shape);
-    report->headline = td_report_keepf(check, "%s %s %s/%s", finding->entry, finding->field,
-                                       finding->reference_class, finding->subject_class);
-    report->signature = td_report_keepf(check, "%s %s %s %s/%s at %s", finding->entry, finding->field, shape,
-                                        finding->reference_class, finding->subject_class,
-                                        arm_text(check, finding->arm));
+    report->headline  = td_report_keepf(check, "%s %s %s/%s", finding->entry, finding->field,
+                                        finding->reference_class, finding->subject_class);
+    report->signature = td_report_keepf(check, "%s %s %s %s/%s at %s", finding->entry,
+                                        finding->field, shape, finding->reference_class,
+                                        finding->subject_class, arm_text(check, finding->arm));
     snprintf(report->signature_hash, sizeof report->signature_hash, "%08x",
              (unsigned)text_hash(report->signature));
 }
@@ -189,7 +189,7 @@ td_status_t
 td_report_json(td_check_t *check, td_run_t const *run, char const **json)
 {
     td_status_t status = TD_OK;
-    text_t      text   = { 0 };
+    text_t      text   = {0};
 
     text_put(&text, "{\"frames\": [");
     for (size_t frame = 0; frame < run->frame_cnt; frame++) {

@@ -132,7 +132,8 @@ static int
 contents_restore(PyObject *object, PyObject *was)
 {
     if (PyList_Check(object)) {
-        return same_list(object, was) ? 0 : PyList_SetSlice(object, 0, PyList_GET_SIZE(object), was);
+        return same_list(object, was) ? 0
+                                      : PyList_SetSlice(object, 0, PyList_GET_SIZE(object), was);
     }
     if (PyDict_Check(object)) {
         return dict_restore(object, was);
@@ -140,7 +141,9 @@ contents_restore(PyObject *object, PyObject *was)
     if (PySet_GET_SIZE(object) == PySet_GET_SIZE(was)) {
         return 0; /* a build adds to a set or takes away, it never swaps members */
     }
-    PyObject *result = PySet_Clear(object) < 0 ? NULL : PyObject_CallMethod(object, "update", "O", was); /* owned */
+    PyObject *result = PySet_Clear(object) < 0
+                           ? NULL
+                           : PyObject_CallMethod(object, "update", "O", was); /* owned */
 
     Py_XDECREF(result);
     return result == NULL ? -1 : 0;
@@ -150,7 +153,7 @@ static td_status_t
 shots_restore(PyObject *objects, shot_t const *shots, size_t cnt)
 {
     for (size_t idx = 0; idx < cnt; idx++) {
-        PyObject *object = PyTuple_GET_ITEM(objects, (Py_ssize_t)idx);                   /* borrowed */
+        PyObject *object = PyTuple_GET_ITEM(objects, (Py_ssize_t)idx); /* borrowed */
         PyObject *dict   = shots[idx].attributes == NULL ? NULL : instance_dict(object); /* owned */
         int       failed = dict == NULL ? 0 : dict_restore(dict, shots[idx].attributes);
 
@@ -177,20 +180,32 @@ within(beside_t const *beside, size_t frame_idx, size_t step_idx)
 }
 
 static td_status_t
-step_beside(beside_t *beside, size_t frame_idx, size_t step_idx)
+build_beside(beside_t *beside, size_t frame_idx, size_t step_idx)
 {
     td_status_t status;
     PyObject   *objects = beside->live->objects; /* borrowed */
 
     TD_TRY(shots_take(objects, beside->after, beside->object_cnt));
-    if (beside->run.run->frames[frame_idx].outcomes[step_idx].kind == TD_OUTCOME_NOT_RUN) {
-        TD_TRY(shots_restore(objects, beside->before, beside->object_cnt));
-    }
+    TD_TRY(shots_restore(objects, beside->before, beside->object_cnt));
     TD_TRY(td_subject_run_step(&beside->run, step_idx, within(beside, frame_idx, step_idx)));
-    if (beside->run.run->frames[frame_idx].outcomes[step_idx].kind != TD_OUTCOME_DO) {
-        TD_TRY(shots_restore(objects, beside->after, beside->object_cnt));
+    TD_TRY(shots_restore(objects, beside->after, beside->object_cnt));
+done:
+    return status;
+}
+
+/* A do step changes the objects for both sides; the reference ran it. */
+static td_status_t
+step_beside(beside_t *beside, size_t frame_idx, size_t step_idx)
+{
+    td_status_t status;
+    PyObject   *steps = PyList_GET_ITEM(beside->live->frames, (Py_ssize_t)frame_idx); /* borrowed */
+
+    if (td_step_is_do(PyList_GET_ITEM(steps, (Py_ssize_t)step_idx))) {
+        TD_TRY(td_subject_run_step(&beside->run, step_idx, false));
+    } else {
+        TD_TRY(build_beside(beside, frame_idx, step_idx));
     }
-    TD_TRY(shots_take(objects, beside->before, beside->object_cnt));
+    TD_TRY(shots_take(beside->live->objects, beside->before, beside->object_cnt));
 done:
     return status;
 }
@@ -243,7 +258,7 @@ td_pair_shared(td_check_t *check, td_live_t const *live, td_run_limit_t const *l
 {
     td_status_t status;
     td_side_t  *subject = check->sides[TD_SIDE_SUBJECT];
-    beside_t    beside  = { .check = check, .live = live, .limit = limit, .out = &runs[TD_SIDE_SUBJECT] };
+    beside_t beside = {.check = check, .live = live, .limit = limit, .out = &runs[TD_SIDE_SUBJECT]};
 
     if (td_side_subject_table(subject) == NULL) {
         return reference_twice(check, live, limit, runs);

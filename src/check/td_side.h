@@ -21,8 +21,9 @@ struct td_side {
     /* run builds live's frames into run (initialised, empty).  limit may be NULL.
        An error is the harness's own failure (TD_PYERR: exception set), with one
        line in why when it is TD_INTERNAL or TD_REJECT. */
-    td_status_t (*run)(td_side_t *side, td_live_t const *live, td_run_limit_t const *limit, td_run_t *run);
-    void        (*free)(td_side_t *side); /* frees side itself too */
+    td_status_t (*run)(td_side_t *side, td_live_t const *live, td_run_limit_t const *limit,
+                       td_run_t *run);
+    void (*free)(td_side_t *side); /* frees side itself too */
 
     bool want_trail; /* fill the frames' trails too, where the side has any */
     char why[256];
@@ -45,6 +46,9 @@ td_abi_subject_v1 const *td_side_subject_table(td_side_t const *side); /* NULL: 
    is no subject calls nothing done. */
 bool td_side_done(td_side_t const *side, char const *arm);
 
+/* td_step_is_do says whether a step ((spec, object), borrowed) is a do step. */
+bool td_step_is_do(PyObject *step);
+
 /* ---- one root at a time ---------------------------------------------------
 
    For objects that both sides share: the subject is led beside the reference.
@@ -65,10 +69,11 @@ typedef struct {
     size_t           trail_cap;
 } td_subject_run_t;
 
-td_status_t td_subject_run_open (td_subject_run_t *run, td_side_t *side, td_live_t const *live, td_run_t *out);
+td_status_t td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *live,
+                                td_run_t *out);
 td_status_t td_subject_run_frame(td_subject_run_t *run, size_t frame_idx);
-td_status_t td_subject_run_step (td_subject_run_t *run, size_t step_idx, bool build);
-td_status_t td_subject_run_end  (td_subject_run_t *run); /* observe and close the frame */
+td_status_t td_subject_run_step(td_subject_run_t *run, size_t step_idx, bool build);
+td_status_t td_subject_run_end(td_subject_run_t *run);   /* observe and close the frame */
 void        td_subject_run_close(td_subject_run_t *run); /* whatever is still open */
 
 #endif

@@ -7,8 +7,8 @@
 
 /* What is known about one frame while the verdict is drawn. */
 typedef struct {
-    size_t       end;     /* steps below it are compared; outcome_cnt when nothing stopped */
-    td_verdict_t stopper; /* verdict of the steps from end on */
+    size_t       end;      /* steps below it are compared; outcome_cnt when nothing stopped */
+    td_verdict_t stopper;  /* verdict of the steps from end on */
     bool        *diverges; /* one a step */
 } stand_t;
 
@@ -35,7 +35,7 @@ outcome_of(td_run_t const *run, size_t frame, size_t step)
 static bool
 is_known_poison(char const *why)
 {
-    static char const *const reasons[] = { "recursion-band", "out-of-memory", "timeout" };
+    static char const *const reasons[] = {"recursion-band", "out-of-memory", "timeout"};
 
     for (size_t idx = 0; idx < sizeof reasons / sizeof *reasons; idx++) {
         if (strncmp(why, reasons[idx], strlen(reasons[idx])) == 0) {
@@ -66,7 +66,8 @@ stops(td_outcome_t const *outcome)
 static char const *
 outcome_json(draw_t *draw, td_outcome_t const *outcome)
 {
-    static char const *const words[] = { "not-run", "tracker", "exception", "unsupported", "poisoned", "do" };
+    static char const *const words[] = {"not-run",     "tracker",  "exception",
+                                        "unsupported", "poisoned", "do"};
 
     char const *text = td_report_keepf(draw->check, "%s%s%s", words[outcome->kind],
                                        outcome->why[0] == '\0' ? "" : ": ", outcome->why);
@@ -79,18 +80,17 @@ outcome_json(draw_t *draw, td_outcome_t const *outcome)
 static td_status_t
 add_lame_excuse(draw_t *draw, size_t frame, size_t step, td_outcome_t const *subject)
 {
-    td_outcome_t const *reference =
-        outcome_of(&draw->check->runs[TD_SIDE_REFERENCE], frame, step);
-    td_finding_t finding = {
-        .entry            = draw->plan.entries[frame][step],
-        .path             = td_report_keepf(draw->check, "frames[%zu].roots[%zu].outcome", frame, step),
-        .field            = "Root.outcome",
-        .reference        = outcome_json(draw, reference),
-        .subject          = outcome_json(draw, subject),
-        .reference_class  = reference->kind == TD_OUTCOME_EXCEPTION ? "exception" : "tracker",
-        .subject_class    = subject->kind == TD_OUTCOME_POISONED ? "poisoned" : "unsupported",
-        .arm              = subject->arm,
-        .subject_function = subject->function,
+    td_outcome_t const *reference = outcome_of(&draw->check->runs[TD_SIDE_REFERENCE], frame, step);
+    td_finding_t        finding   = {
+                 .entry = draw->plan.entries[frame][step],
+                 .path  = td_report_keepf(draw->check, "frames[%zu].roots[%zu].outcome", frame, step),
+                 .field = "Root.outcome",
+                 .reference       = outcome_json(draw, reference),
+                 .subject         = outcome_json(draw, subject),
+                 .reference_class = reference->kind == TD_OUTCOME_EXCEPTION ? "exception" : "tracker",
+                 .subject_class   = subject->kind == TD_OUTCOME_POISONED ? "poisoned" : "unsupported",
+                 .arm             = subject->arm,
+                 .subject_function = subject->function,
     };
 
     draw->stands[frame].diverges[step] = true;
@@ -127,8 +127,8 @@ stop_at(draw_t *draw, size_t frame, size_t step, td_outcome_t const *outcome)
         return add_lame_excuse(draw, frame, step, outcome);
     }
     if (outcome->kind == TD_OUTCOME_POISONED) {
-        stand->stopper           = TD_VERDICT_POISONED;
-        draw->check->report.why  = td_report_keep(draw->check, outcome->why);
+        stand->stopper          = TD_VERDICT_POISONED;
+        draw->check->report.why = td_report_keep(draw->check, outcome->why);
         return TD_OK;
     }
     stand->stopper = TD_VERDICT_SUBJECT_UNSUPPORTED;
@@ -145,8 +145,10 @@ find_stops(draw_t *draw, bool *found)
     *found = false;
     for (size_t frame = 0; frame < draw->plan.frame_cnt; frame++) {
         for (size_t step = 0; step < draw->stands[frame].end; step++) {
-            td_outcome_t const *subject   = outcome_of(&draw->check->runs[TD_SIDE_SUBJECT], frame, step);
-            td_outcome_t const *reference = outcome_of(&draw->check->runs[TD_SIDE_REFERENCE], frame, step);
+            td_outcome_t const *subject =
+                outcome_of(&draw->check->runs[TD_SIDE_SUBJECT], frame, step);
+            td_outcome_t const *reference =
+                outcome_of(&draw->check->runs[TD_SIDE_REFERENCE], frame, step);
 
             if (stops(subject) || stops(reference)) {
                 *found = true;
@@ -183,9 +185,9 @@ run_cut(draw_t *draw)
     td_status_t    status = TD_OK;
     td_check_t    *check  = draw->check;
     bool           found  = true;
-    td_run_limit_t limit  = { .step_cnt = draw->ends, .frame_cnt = draw->plan.frame_cnt };
+    td_run_limit_t limit  = {.step_cnt = draw->ends, .frame_cnt = draw->plan.frame_cnt};
 
-    td_run_t whole = check->full; /* keeps the untruncated run of the reference */
+    td_run_t whole                 = check->full; /* keeps the untruncated run of the reference */
     check->full                    = check->runs[TD_SIDE_REFERENCE];
     check->runs[TD_SIDE_REFERENCE] = whole;
     while (found && anything_left(draw)) {
@@ -206,8 +208,8 @@ compare_calls(draw_t *draw)
 {
     td_run_t const *reference = &draw->check->runs[TD_SIDE_REFERENCE];
     td_run_t const *subject   = &draw->check->runs[TD_SIDE_SUBJECT];
-    size_t          max       = reference->user_call_cnt > subject->user_call_cnt ? reference->user_call_cnt
-                                                                                   : subject->user_call_cnt;
+    size_t max = reference->user_call_cnt > subject->user_call_cnt ? reference->user_call_cnt
+                                                                   : subject->user_call_cnt;
 
     for (size_t idx = 0; idx < max; idx++) {
         char const *was = idx < reference->user_call_cnt ? reference->user_calls[idx] : NULL;
@@ -217,14 +219,14 @@ compare_calls(draw_t *draw)
             continue;
         }
         td_finding_t finding = {
-            .entry           = "build",
-            .path            = td_report_keepf(draw->check, "user_calls[%zu]", idx),
-            .field           = "Program.user_calls",
-            .reference       = was == NULL ? "" : td_report_quote(draw->check, was),
-            .subject         = got == NULL ? "" : td_report_quote(draw->check, got),
-            .reference_class = was == NULL ? "missing" : "call",
-            .subject_class   = got == NULL ? "missing" : "call",
-            .arm             = "",
+            .entry            = "build",
+            .path             = td_report_keepf(draw->check, "user_calls[%zu]", idx),
+            .field            = "Program.user_calls",
+            .reference        = was == NULL ? "" : td_report_quote(draw->check, was),
+            .subject          = got == NULL ? "" : td_report_quote(draw->check, got),
+            .reference_class  = was == NULL ? "missing" : "call",
+            .subject_class    = got == NULL ? "missing" : "call",
+            .arm              = "",
             .subject_function = "",
         };
         draw->differs = true;
@@ -292,7 +294,7 @@ run_again(draw_t *draw)
 {
     td_status_t    status;
     td_check_t    *check = draw->check;
-    td_run_limit_t limit = { .step_cnt = draw->ends, .frame_cnt = draw->plan.frame_cnt };
+    td_run_limit_t limit = {.step_cnt = draw->ends, .frame_cnt = draw->plan.frame_cnt};
 
     check->sides[TD_SIDE_REFERENCE]->want_trail = true;
     check->sides[TD_SIDE_SUBJECT]->want_trail   = true;
@@ -305,8 +307,9 @@ run_again(draw_t *draw)
     for (size_t which = 0; which < TD_SIDE_CNT; which++) {
         if (!same_frames(&check->runs[which], &check->again[which])) {
             check->report.flaky = true;
-            check->report.why   = td_report_keepf(check, "the %s disagrees with itself",
-                                                  which == TD_SIDE_REFERENCE ? "reference" : "subject");
+            check->report.why =
+                td_report_keepf(check, "the %s disagrees with itself",
+                                which == TD_SIDE_REFERENCE ? "reference" : "subject");
         }
     }
     return TD_OK;
@@ -394,9 +397,9 @@ reference_failed(draw_t *draw)
 static td_status_t
 prepare(draw_t *draw)
 {
-    td_arena_t *arena   = &draw->check->arena;
-    size_t      roots   = 0;
-    size_t      frames  = draw->plan.frame_cnt;
+    td_arena_t *arena  = &draw->check->arena;
+    size_t      roots  = 0;
+    size_t      frames = draw->plan.frame_cnt;
 
     draw->stands = td_arena_alloc(arena, frames * sizeof *draw->stands);
     draw->ends   = td_arena_alloc(arena, frames * sizeof *draw->ends);
@@ -416,7 +419,7 @@ prepare(draw_t *draw)
             roots += strcmp(draw->plan.entries[frame][step], "do") != 0;
         }
     }
-    draw->check->report.unsupported   = td_arena_alloc(arena, (roots + 1) * sizeof(td_unsupported_t));
+    draw->check->report.unsupported = td_arena_alloc(arena, (roots + 1) * sizeof(td_unsupported_t));
     draw->check->report.root_verdicts = td_arena_alloc(arena, (roots + 1) * sizeof(td_verdict_t));
     if (draw->check->report.unsupported == NULL || draw->check->report.root_verdicts == NULL) {
         return TD_NOMEM;
@@ -455,7 +458,7 @@ td_status_t
 td_verdict_draw(td_check_t *check, td_maker_t const *maker)
 {
     td_status_t status;
-    draw_t      draw = { .check = check, .maker = maker };
+    draw_t      draw = {.check = check, .maker = maker};
 
     td_run_recycle(&check->full);
     TD_TRY(td_pair_run(check, maker, NULL, check->runs, &draw.plan));

@@ -79,7 +79,7 @@ refusal_attributes(PyObject *error, td_refusal_t const *refusal)
 PyObject *
 td_module_refuse(PyObject *module, td_refusal_t const *refusal)
 {
-    PyObject *type  = td_module_of(module)->bad_input; /* borrowed */
+    PyObject *type  = td_module_of(module)->bad_input;                 /* borrowed */
     PyObject *error = PyObject_CallFunction(type, "s", refusal->what); /* owned */
 
     if (error != NULL && refusal_attributes(error, refusal) == 0) {
@@ -93,8 +93,8 @@ bool
 td_module_load(PyObject *module, PyObject *source, td_prog_t *prog)
 {
     td_status_t  status;
-    td_refusal_t refusal = { 0 };
-    Py_buffer    view    = { 0 };
+    td_refusal_t refusal = {0};
+    Py_buffer    view    = {0};
 
     td_prog_init(prog);
     if (PyUnicode_Check(source)) {
@@ -145,8 +145,7 @@ methods_add(PyObject *module, PyObject *dict, PyMethodDef *methods)
     int       failed = name == NULL ? -1 : 0;
 
     for (; failed == 0 && methods->ml_name != NULL; methods++) {
-        failed = td_module_set(dict, methods->ml_name,
-                               PyCFunction_NewEx(methods, module, name));
+        failed = td_module_set(dict, methods->ml_name, PyCFunction_NewEx(methods, module, name));
     }
     Py_XDECREF(name);
     return failed;
@@ -180,6 +179,8 @@ module_traverse(PyObject *module, visitproc visit, void *arg)
 
     Py_VISIT(state->bad_input);
     Py_VISIT(state->harness_error);
+    Py_VISIT(state->liars[TD_SIDE_REFERENCE]);
+    Py_VISIT(state->liars[TD_SIDE_SUBJECT]);
     return 0;
 }
 
@@ -190,6 +191,8 @@ module_clear(PyObject *module)
 
     Py_CLEAR(state->bad_input);
     Py_CLEAR(state->harness_error);
+    Py_CLEAR(state->liars[TD_SIDE_REFERENCE]);
+    Py_CLEAR(state->liars[TD_SIDE_SUBJECT]);
     return 0;
 }
 
@@ -201,8 +204,8 @@ module_free(void *module)
 }
 
 static PyModuleDef_Slot module_slots[] = {
-    { Py_mod_exec, module_exec },
-    { 0, NULL },
+    {Py_mod_exec, module_exec},
+    {0, NULL},
 };
 
 static struct PyModuleDef module_def = {

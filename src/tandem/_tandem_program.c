@@ -1,7 +1,6 @@
 /* _tandem_program.c: programs as bytes and text; needs no reference. */
+#include "base/td_alloc.h"
 #include "tandem/td_module.h"
-
-#include <stdlib.h>
 
 /* Hands over a malloc'ed text or block as a Python object; frees it. */
 static PyObject *
@@ -13,7 +12,7 @@ str_of(char *text)
         return PyErr_NoMemory();
     }
     result = PyUnicode_FromString(text);
-    free(text);
+    td_free(text);
     return result;
 }
 
@@ -29,7 +28,7 @@ encoded(PyObject *module, td_prog_t const *prog)
         return td_module_raise(module, status, td_status_text(status));
     }
     result = PyBytes_FromStringAndSize((char const *)bytes, (Py_ssize_t)sz);
-    free(bytes);
+    td_free(bytes);
     return result;
 }
 
@@ -100,14 +99,24 @@ program_repair(PyObject *module, PyObject *source)
 static int
 counts_add(PyObject *counts, char const *word)
 {
-    PyObject *old; /* borrowed */
-    long      cnt = 1;
+    int       failed = -1;
+    PyObject *key    = PyUnicode_FromString(word); /* owned */
+    PyObject *old    = NULL;                       /* borrowed from counts */
+    PyObject *cnt    = NULL;                       /* owned */
 
-    old = PyDict_GetItemString(counts, word);
-    if (old != NULL) {
-        cnt += PyLong_AsLong(old);
+    if (key == NULL) {
+        return -1;
     }
-    return td_module_set(counts, word, PyLong_FromLong(cnt));
+    old = PyDict_GetItemWithError(counts, key);
+    if (old != NULL || !PyErr_Occurred()) {
+        cnt = PyLong_FromLong(1 + (old == NULL ? 0 : PyLong_AsLong(old)));
+    }
+    if (cnt != NULL) {
+        failed = PyDict_SetItem(counts, key, cnt);
+    }
+    Py_XDECREF(cnt);
+    Py_DECREF(key);
+    return failed;
 }
 
 static PyObject *
@@ -163,16 +172,17 @@ step_cnt(td_prog_t const *prog, uint8_t kind)
     return cnt;
 }
 
-PyDoc_STRVAR(stats_doc, "stats(program) -> dict\n\n"
-                        "nodes, sources, frames, roots, dos: numbers; kinds, source_kinds: words\n"
-                        "with how often they occur; config: values set; sharing: whether a node has\n"
-                        "more than one user.");
+PyDoc_STRVAR(stats_doc,
+             "stats(program) -> dict\n\n"
+             "nodes, sources, frames, roots, dos: numbers; kinds, source_kinds: words\n"
+             "with how often they occur; config: values set; sharing: whether a node has\n"
+             "more than one user.");
 
 static bool
 has_sharing(td_prog_t const *prog)
 {
     bool      shared = false;
-    uint16_t *users  = calloc(prog->node_cnt + 1, sizeof *users); /* owned */
+    uint16_t *users  = td_calloc(prog->node_cnt + 1, sizeof *users); /* owned */
 
     for (uint32_t idx = 0; users != NULL && idx < prog->node_cnt; idx++) {
         for (uint16_t edge = 0; edge < prog->nodes[idx].edge_cnt; edge++) {
@@ -184,7 +194,7 @@ has_sharing(td_prog_t const *prog)
             shared |= users[prog->steps[idx].node]++ > 0;
         }
     }
-    free(users);
+    td_free(users);
     return shared;
 }
 
@@ -197,16 +207,14 @@ program_stats(PyObject *module, PyObject *source)
     if (!td_module_load(module, source, &prog)) {
         return NULL;
     }
-    dict = Py_BuildValue("{s:I,s:I,s:n,s:n,s:n,s:N}",
-                         "nodes", (unsigned)prog.node_cnt, "sources", (unsigned)prog.source_cnt,
-                         "frames", (Py_ssize_t)step_cnt(&prog, TD_STEP_FRAME),
-                         "roots", (Py_ssize_t)step_cnt(&prog, TD_STEP_ROOT),
-                         "dos", (Py_ssize_t)step_cnt(&prog, TD_STEP_DO),
-                         "sharing", PyBool_FromLong(has_sharing(&prog)));
-    if (dict != NULL &&
-        (td_module_set(dict, "kinds", kind_counts(&prog)) < 0 ||
-         td_module_set(dict, "source_kinds", source_counts(&prog)) < 0 ||
-         td_module_set(dict, "config", setting_values(&prog)) < 0)) {
+    dict = Py_BuildValue(
+        "{s:I,s:I,s:n,s:n,s:n,s:N}", "nodes", (unsigned)prog.node_cnt, "sources",
+        (unsigned)prog.source_cnt, "frames", (Py_ssize_t)step_cnt(&prog, TD_STEP_FRAME), "roots",
+        (Py_ssize_t)step_cnt(&prog, TD_STEP_ROOT), "dos", (Py_ssize_t)step_cnt(&prog, TD_STEP_DO),
+        "sharing", PyBool_FromLong(has_sharing(&prog)));
+    if (dict != NULL && (td_module_set(dict, "kinds", kind_counts(&prog)) < 0 ||
+                         td_module_set(dict, "source_kinds", source_counts(&prog)) < 0 ||
+                         td_module_set(dict, "config", setting_values(&prog)) < 0)) {
         Py_CLEAR(dict);
     }
     td_prog_clear(&prog);
@@ -214,9 +222,9 @@ program_stats(PyObject *module, PyObject *source)
 }
 
 PyMethodDef td_module_program_methods[] = {
-    { "asm", program_asm, METH_O, asm_doc },
-    { "disasm", program_disasm, METH_O, disasm_doc },
-    { "repair", program_repair, METH_O, repair_doc },
-    { "stats", program_stats, METH_O, stats_doc },
-    { NULL, NULL, 0, NULL },
+    {"asm", program_asm, METH_O, asm_doc},
+    {"disasm", program_disasm, METH_O, disasm_doc},
+    {"repair", program_repair, METH_O, repair_doc},
+    {"stats", program_stats, METH_O, stats_doc},
+    {NULL, NULL, 0, NULL},
 };

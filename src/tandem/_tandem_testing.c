@@ -2,7 +2,10 @@
    `_tandem.testing`; no promise to anybody else. */
 #include "tandem/td_module.h"
 
+#include "base/td_alloc.h"
 #include "live/td_live.h"
+#include "observe/td_obs.h"
+#include "py/td_py_error.h"
 
 static PyObject *
 or_none(PyObject *object)
@@ -18,7 +21,7 @@ static PyObject *
 testing_live(PyObject *module, PyObject *source)
 {
     td_prog_t   prog;
-    td_live_t   live = { 0 };
+    td_live_t   live = {0};
     td_status_t status;
     PyObject   *result = NULL; /* owned, returned */
 
@@ -30,15 +33,152 @@ testing_live(PyObject *module, PyObject *source)
     if (status != TD_OK) {
         return td_module_raise(module, status, td_status_text(status));
     }
-    result = Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:i}", "objects", or_none(live.objects),
-                           "frames", or_none(live.frames), "config", or_none(live.config),
-                           "constraints", or_none(live.constraints), "user_calls",
-                           or_none(live.user_calls), "export", live.export_mode);
+    result = Py_BuildValue("{s:O,s:O,s:O,s:O,s:O,s:i}", "objects", or_none(live.objects), "frames",
+                           or_none(live.frames), "config", or_none(live.config), "constraints",
+                           or_none(live.constraints), "user_calls", or_none(live.user_calls),
+                           "export", live.export_mode);
     td_live_clear(&live);
     return result;
 }
 
+/* ---- observations ---------------------------------------------------------------- */
+
+PyDoc_STRVAR(obs_json_doc,
+             "obs_json(bytes) -> str\n\nCanonical bytes of an observation as JSON text.");
+
+static PyObject *
+testing_obs_json(PyObject *module, PyObject *source)
+{
+    Py_buffer   view;
+    td_val_t    val;
+    td_obs_t   *obs    = td_obs_new(); /* owned */
+    char       *json   = NULL;         /* owned */
+    PyObject   *result = NULL;         /* owned, returned */
+    td_status_t status;
+
+    if (obs == NULL || PyObject_GetBuffer(source, &view, PyBUF_SIMPLE) < 0) {
+        td_obs_free(obs);
+        return obs == NULL ? PyErr_NoMemory() : NULL;
+    }
+    status = td_obs_decode(obs, view.buf, (size_t)view.len, &val);
+    PyBuffer_Release(&view);
+    if (status != TD_OK) {
+        td_module_raise(module, status, td_obs_why(obs));
+    } else {
+        json   = td_obs_json(obs, val, false);
+        result = json == NULL ? PyErr_NoMemory() : PyUnicode_FromString(json);
+    }
+    td_free(json);
+    td_obs_free(obs);
+    return result;
+}
+
+/* ---- the harness's own ears and mouths --------------------------------------------- */
+
+static td_check_t *
+require_check(PyObject *module)
+{
+    td_check_t *check = td_module_of(module)->check;
+
+    if (check == NULL) {
+        td_module_raise(module, TD_INTERNAL, "setup() was not called");
+    }
+    return check;
+}
+
+/* Asks the Python callable what to say instead.  A liar that raises tells no
+   lie, loudly: its test must not pass by accident. */
+static bool
+python_lie(void *ctx, size_t frame_idx, uint8_t const *bytes, size_t sz, uint8_t **lie,
+           size_t *lie_sz)
+{
+    char      *text;
+    Py_ssize_t text_sz;
+    bool       lied  = false;
+    PyObject *result = PyObject_CallFunction(ctx, "ny#", (Py_ssize_t)frame_idx, (char const *)bytes,
+                                             (Py_ssize_t)sz); /* owned */
+
+    if (result == NULL ||
+        (result != Py_None && PyBytes_AsStringAndSize(result, &text, &text_sz) < 0)) {
+        PyErr_Print();
+    } else if (result != Py_None) {
+        *lie = td_malloc((size_t)text_sz);
+        lied = *lie != NULL;
+        if (lied) {
+            memcpy(*lie, text, (size_t)text_sz);
+            *lie_sz = (size_t)text_sz;
+        }
+    }
+    Py_XDECREF(result);
+    return lied;
+}
+
+PyDoc_STRVAR(lie_doc,
+             "lie(side, callable or None)\n\n"
+             "callable(frame, bytes) gives the bytes that side is taken to have written, or\n"
+             "None for the true ones.  Held until replaced.");
+
+static PyObject *
+testing_lie(PyObject *module, PyObject *args)
+{
+    char const  *side;
+    PyObject    *liar; /* borrowed */
+    td_check_t  *check = require_check(module);
+    td_module_t *state = td_module_of(module);
+    td_which_t   which;
+
+    if (check == NULL || !PyArg_ParseTuple(args, "sO:lie", &side, &liar)) {
+        return NULL;
+    }
+    which = side[0] == 's' ? TD_SIDE_SUBJECT : TD_SIDE_REFERENCE;
+    Py_XSETREF(state->liars[which], liar == Py_None ? NULL : Py_NewRef(liar));
+    td_check_lie(check, which, state->liars[which] == NULL ? NULL : python_lie,
+                 state->liars[which]);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(deaf_doc, "deaf(bool)\n\nReplaces every outcome of the reference by a wrong one.");
+
+static PyObject *
+testing_deaf(PyObject *module, PyObject *deaf)
+{
+    td_check_t *check = require_check(module);
+    int         truth = PyObject_IsTrue(deaf);
+
+    if (check == NULL || truth < 0) {
+        return NULL;
+    }
+    td_check_deaf(check, truth == 1);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(quiet_doc,
+             "quiet(program) -> str or None\n\nWhat the subject, run alone, left behind.");
+
+static PyObject *
+testing_quiet(PyObject *module, PyObject *source)
+{
+    td_check_t *check = require_check(module);
+    char const *why   = NULL;
+    td_prog_t   prog;
+    td_status_t status;
+
+    if (check == NULL || !td_module_load(module, source, &prog)) {
+        return NULL;
+    }
+    status = td_check_quiet(check, &prog, &why);
+    td_prog_clear(&prog);
+    if (status != TD_OK) {
+        return td_module_raise(module, status, td_check_why());
+    }
+    return Py_BuildValue("z", why);
+}
+
 PyMethodDef td_module_testing_methods[] = {
-    { "live", testing_live, METH_O, live_doc },
-    { NULL, NULL, 0, NULL },
+    {"live", testing_live, METH_O, live_doc},
+    {"obs_json", testing_obs_json, METH_O, obs_json_doc},
+    {"lie", testing_lie, METH_VARARGS, lie_doc},
+    {"deaf", testing_deaf, METH_O, deaf_doc},
+    {"quiet", testing_quiet, METH_O, quiet_doc},
+    {NULL, NULL, 0, NULL},
 };

@@ -14,6 +14,7 @@
 typedef struct {
     PyObject   *bad_input;     /* class BadInput(ValueError) */
     PyObject   *harness_error; /* class HarnessError(RuntimeError) */
+    PyObject   *liars[2];      /* by td_which_t; see testing.lie */
     td_check_t *check;         /* NULL before setup(); one a process */
 } td_module_t;
 
