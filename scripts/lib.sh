@@ -18,39 +18,38 @@ td_die() {
 
 # ---- system packages -------------------------------------------------------------
 
-td_have() {
+# The packages of src/tandem/packages.txt that are not there, one a line.
+td_missing_packages() {
+    local package check
+    while IFS='|' read -r package check _; do
+        package="${package%% *}"
+        case "$package" in '' | '#'*) continue ;; esac
+        # shellcheck disable=SC2086
+        td_check $check || echo "$package"
+    done <"$TD_ROOT/src/tandem/packages.txt"
+}
+
+# td_check KIND ARG...: the words of a line's middle column.
+td_check() { "td_check_$1" "${@:2}"; }
+
+td_check_commands() {
     local program
     for program in "$@"; do
         command -v "$program" >/dev/null || return 1
     done
 }
 
-# One line each: what must work, and the Debian package that brings it.
-td_missing_packages() {
-    local rt
-    td_have clang clang++ || echo clang
-    rt="$(clang -print-file-name="libclang_rt.asan-$(uname -m).a" 2>/dev/null || true)"
-    [ -f "$rt" ] || echo libclang-rt-14-dev
-    td_have ld.lld || echo lld
-    td_have llvm-profdata llvm-cov llvm-symbolizer || echo llvm
-    td_have clang-format || echo clang-format
-    td_have gcc || echo gcc
-    td_have g++ || echo g++
-    td_have afl-fuzz afl-clang-fast || echo afl++
-    td_cmake_fits || echo cmake
-    td_have ninja || echo ninja-build
-    td_have_header cmocka.h || echo libcmocka-dev
+td_check_header() { [ -f "/usr/include/$1" ] || [ -f "/usr/local/include/$1" ]; }
+
+# A library of the compiler's, where this machine's clang looks for it.
+td_check_runtime() {
+    [ -f "$(clang -print-file-name="libclang_rt.$1-$(uname -m).a" 2>/dev/null)" ]
 }
 
-td_have_header() {
-    [ -f "/usr/include/$1" ] || [ -f "/usr/local/include/$1" ]
-}
-
-# Presets of version 6 need CMake 3.25, which Debian 12 has.
-td_cmake_fits() {
+td_check_version() {
     local version
-    version="$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')" || return 1
-    [ -n "$version" ] && [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" = 3.25 ]
+    version="$("$1" --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')" || return 1
+    [ -n "$version" ] && [ "$(printf '%s\n' "$2" "$version" | sort -V | head -n 1)" = "$2" ]
 }
 
 td_may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }

@@ -320,10 +320,15 @@ def check_tables(paths: list[str], texts: dict[str, str]) -> Iterator[tuple[str,
 
 
 def project_files() -> list[str]:
-    """What is committed or would be: the project's text files."""
-    listed = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"],
-        capture_output=True, text=True, check=True).stdout.splitlines()
+    """What is committed or would be; without git, all but what a build or a run makes."""
+    try:
+        listed = subprocess.run(
+            ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"],
+            capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        made = {"build", "work", "__pycache__"}
+        listed = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*")
+                  if not made & set(path.relative_to(ROOT).parts)]
     return sorted(path for path in set(listed) if (ROOT / path).is_file())
 
 
