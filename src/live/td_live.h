@@ -15,9 +15,9 @@
 typedef struct {
     PyObject *objects;     /* owned tuple: the program's objects; its index is the ordinal */
     PyObject *frames;      /* owned list of lists of (spec, object): as a case's frames() returns */
-    PyObject *config;      /* owned dict: Dynamo config values that the program sets (names without prefix) */
-    PyObject *constraints; /* owned list, one entry a frame: a list of torch.export Constraint, or None */
-    PyObject *user_calls;  /* owned list: "node.what" strings that the program's own hostile code appends to */
+    PyObject *config;      /* owned dict: Dynamo config values that the program sets, by name */
+    PyObject *constraints; /* owned list, one entry a frame: a list of Constraint, or None */
+    PyObject *user_calls;  /* owned list: "node.what" strs that the program's own code appends */
     int       export_mode; /* tx.export */
     int       shared;      /* SHARED cases: sides alternate on the same objects */
 } td_live_t;

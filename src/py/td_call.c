@@ -40,20 +40,22 @@ utf8(PyObject *value)
 static void
 type_put(PyTypeObject *type, char *out)
 {
-    PyObject *module   = NULL; /* borrowed */
+    PyObject *key      = NULL; /* owned */
+    PyObject *module   = NULL; /* borrowed from the type's dict */
     PyObject *qualname = NULL; /* owned */
 
     if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         snprintf(out, NAME_SZ, "%s", type->tp_name);
         return;
     }
-    module   = PyDict_GetItemString(type->tp_dict, "__module__");
+    key      = PyUnicode_InternFromString("__module__");
+    module   = key == NULL ? NULL : PyDict_GetItemWithError(type->tp_dict, key);
     qualname = PyType_GetQualName(type);
-    if (qualname == NULL) {
-        PyErr_Clear();
-    }
-    snprintf(out, NAME_SZ, "%s.%s", utf8(module), qualname == NULL ? type->tp_name : utf8(qualname));
+    PyErr_Clear(); /* memory ran out: the name is shorter, and nobody's call fails for it */
+    snprintf(out, NAME_SZ, "%s.%s", utf8(module),
+             qualname == NULL ? type->tp_name : utf8(qualname));
     Py_XDECREF(qualname);
+    Py_XDECREF(key);
 }
 
 /* callable_put writes the name of what is called and gives the object that it
@@ -66,7 +68,8 @@ callable_put(PyObject *callable, char *out)
         return PyMethod_GET_SELF(callable);
     }
     if (PyCFunction_Check(callable)) {
-        PyObject *self = PyCFunction_GET_SELF(callable); /* borrowed; a module for plain functions */
+        PyObject *self =
+            PyCFunction_GET_SELF(callable); /* borrowed; a module for plain functions */
 
         snprintf(out, NAME_SZ, "%s.%s", utf8(((PyCFunctionObject *)callable)->m_module),
                  ((PyCFunctionObject *)callable)->m_ml->ml_name);

@@ -28,7 +28,7 @@ td_audit_init(td_audit_t *audit, PyObject *objects)
 {
     Py_ssize_t cnt = objects == NULL ? 0 : PyTuple_GET_SIZE(objects);
 
-    *audit = (td_audit_t){0};
+    *audit         = (td_audit_t){0};
     audit->refcnts = td_malloc(sizeof *audit->refcnts * (size_t)(cnt + 1));
     if (audit->refcnts == NULL) {
         return TD_NOMEM;
@@ -134,7 +134,7 @@ real_free(void *ctx, void *ptr)
 static void
 hook(PyMemAllocatorDomain domain, PyMemAllocatorEx *real)
 {
-    PyMemAllocatorEx failing = { real, failing_malloc, failing_calloc, failing_realloc, real_free };
+    PyMemAllocatorEx failing = {real, failing_malloc, failing_calloc, failing_realloc, real_free};
 
     PyMem_GetAllocator(domain, real);
     PyMem_SetAllocator(domain, &failing);

@@ -22,7 +22,7 @@ typedef struct {
 /* td_audit_init takes the census of objects (a tuple, borrowed, or NULL).  The
    garbage collector should have run.  TD_NOMEM, or TD_PYERR when the count of
    blocks cannot be had. */
-td_status_t td_audit_init (td_audit_t *audit, PyObject *objects);
+td_status_t td_audit_init(td_audit_t *audit, PyObject *objects);
 void        td_audit_clear(td_audit_t *audit); /* a cleared or zeroed one is fine */
 
 /* td_audit_refs_differ gives the index of the first object whose reference count
@@ -37,13 +37,21 @@ td_status_t td_audit_block_growth(td_audit_t const *audit, Py_ssize_t *growth);
 /* td_py_nomem_arm makes the nth allocation from now (1: the next) of CPython's
    "mem" and "object" domains fail, once, with the GIL held; td_py_nomem_disarm
    ends it and says whether it fired.  Not reentrant. */
-void td_py_nomem_arm   (size_t nth);
+void td_py_nomem_arm(size_t nth);
 bool td_py_nomem_disarm(void);
 
 /* td_py_nomem_hold suspends it, td_py_nomem_release takes it up again; they nest, and
    cost an increment each. */
 extern int td_py_nomem_held;
-static inline void td_py_nomem_hold(void)    { td_py_nomem_held++; }
-static inline void td_py_nomem_release(void) { td_py_nomem_held--; }
+static inline void
+td_py_nomem_hold(void)
+{
+    td_py_nomem_held++;
+}
+static inline void
+td_py_nomem_release(void)
+{
+    td_py_nomem_held--;
+}
 
 #endif

@@ -37,7 +37,8 @@ static td_status_t
 executable_check(char const *executable)
 {
     if (executable[0] == '\0') {
-        snprintf(why, sizeof why, "no Python environment is known: set TANDEM_PYTHON to its python");
+        snprintf(why, sizeof why,
+                 "no Python environment is known: set TANDEM_PYTHON to its python");
         return TD_INTERNAL;
     }
     if (access(executable, X_OK) != 0) {
@@ -76,7 +77,7 @@ interpreter_start(char const *executable)
 
     PyPreConfig_InitIsolatedConfig(&preconfig);
     preconfig.utf8_mode = 1;
-    status = Py_PreInitialize(&preconfig);
+    status              = Py_PreInitialize(&preconfig);
     if (!PyStatus_Exception(status)) {
         status = config_fill(&config, executable);
         if (!PyStatus_Exception(status)) {

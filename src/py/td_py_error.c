@@ -93,8 +93,8 @@ td_py_error_where(char const *where)
     }
     td_py_error_fetch(&error);
     error_put(&error, text, sizeof text);
-    outer = PyObject_CallFunction(PyExc_RuntimeError, "N",
-                                  PyUnicode_FromFormat("%s: %s", where, text));
+    outer =
+        PyObject_CallFunction(PyExc_RuntimeError, "N", PyUnicode_FromFormat("%s: %s", where, text));
     if (outer == NULL) {
         td_py_error_clear(&error); /* memory ran out: that is what is pending now */
         return;

@@ -11,9 +11,9 @@ typedef struct {
 
 /* td_py_error_fetch takes the pending exception (normalised) out of the thread;
    td_py_error_restore puts it back and clears error; td_py_error_clear drops it. */
-void td_py_error_fetch  (td_py_error_t *error);
+void td_py_error_fetch(td_py_error_t *error);
 void td_py_error_restore(td_py_error_t *error);
-void td_py_error_clear  (td_py_error_t *error);
+void td_py_error_clear(td_py_error_t *error);
 
 /* td_py_error_text writes "Class: message" of the pending exception into out
    (sz bytes, cut if need be, always NUL-terminated, on one line) and clears it.

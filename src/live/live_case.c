@@ -1,0 +1,164 @@
+/* live_case.c: what a case file gives, checked and brought into live's form. */
+#include <stdio.h>
+
+#include "base/td_assert.h"
+#include "live/live_private.h"
+#include "py/td_call.h"
+#include "py/td_py_error.h"
+
+static int
+is_sequence(PyObject *object)
+{
+    return PyList_Check(object) || PyTuple_Check(object);
+}
+
+/* pair_check takes one (spec, object) of a case; -1 with a TypeError that says
+   where it stands. */
+static int
+pair_check(PyObject *pair, Py_ssize_t frame, Py_ssize_t idx)
+{
+    char where[64];
+
+    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+        PyErr_Format(PyExc_TypeError, "frame %zd, entry %zd: not a pair (source_spec, object)",
+                     frame, idx);
+        return -1;
+    }
+    if (live_spec_check(PyTuple_GET_ITEM(pair, 0)) < 0) {
+        snprintf(where, sizeof where, "frame %zd, entry %zd", frame, idx);
+        td_py_error_where(where);
+        return -1;
+    }
+    return 0;
+}
+
+/* frame_copied gives a frame as a list of pairs. */
+static PyObject *
+frame_copied(PyObject *frame, Py_ssize_t idx)
+{
+    PyObject *list = NULL; /* owned, returned */
+
+    if (!is_sequence(frame)) {
+        PyErr_Format(PyExc_TypeError, "frame %zd: not a list of (source_spec, object)", idx);
+        return NULL;
+    }
+    list = PySequence_List(frame);
+    for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(list); i++) {
+        if (pair_check(PyList_GET_ITEM(list, i), idx, i) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *
+frames_copied(PyObject *frames)
+{
+    PyObject *list = NULL; /* owned, returned */
+
+    if (!is_sequence(frames)) {
+        PyErr_SetString(PyExc_TypeError, "frames() must return a list of frames");
+        return NULL;
+    }
+    list = PyList_New(0);
+    for (Py_ssize_t i = 0; list != NULL && i < PySequence_Fast_GET_SIZE(frames); i++) {
+        PyObject *frame = frame_copied(PySequence_Fast_GET_ITEM(frames, i), i); /* owned */
+
+        if (frame == NULL || PyList_Append(list, frame) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(frame);
+    }
+    return list;
+}
+
+/* constraints_of asks the case for the constraints of one frame. */
+static PyObject *
+constraints_of(PyObject *constraints, Py_ssize_t idx, PyObject *frame)
+{
+    PyObject *args[2] = {NULL, frame};
+    PyObject *result  = NULL; /* owned, returned */
+
+    if (constraints == NULL || constraints == Py_None) {
+        return Py_NewRef(Py_None);
+    }
+    args[0] = PyLong_FromSsize_t(idx);
+    if (args[0] != NULL) {
+        result = td_call(constraints, args, 2);
+    }
+    Py_XDECREF(args[0]);
+    if (result != NULL && result != Py_None && !PyList_Check(result)) {
+        PyErr_Format(PyExc_TypeError, "frame %zd: constraints() must return a list or None", idx);
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+/* constraints_all: a case's objects all exist by now, so that ids are good. */
+static PyObject *
+constraints_all(PyObject *constraints, PyObject *frames)
+{
+    PyObject *list = PyList_New(0); /* owned, returned */
+
+    for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(frames); i++) {
+        PyObject *one = constraints_of(constraints, i, PyList_GET_ITEM(frames, i)); /* owned */
+
+        if (one == NULL || PyList_Append(list, one) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+static PyObject *
+config_copied(PyObject *config)
+{
+    if (config == NULL || config == Py_None) {
+        return PyDict_New();
+    }
+    if (!PyDict_Check(config)) {
+        PyErr_SetString(PyExc_TypeError, "CONFIG must be a dict");
+        return NULL;
+    }
+    return PyDict_Copy(config);
+}
+
+td_status_t
+td_live_from_case(PyObject *frames, PyObject *config, PyObject *constraints, int export_mode,
+                  int shared, td_live_t *live)
+{
+    td_status_t status = TD_PYERR;
+
+    *live        = (td_live_t){0};
+    live->frames = frames_copied(frames);
+    if (live->frames == NULL) {
+        goto done;
+    }
+    live->config = config_copied(config);
+    if (live->config == NULL) {
+        goto done;
+    }
+    live->objects = live_walk(live->frames);
+    if (live->objects == NULL) {
+        goto done;
+    }
+    live->constraints = constraints_all(constraints, live->frames);
+    if (live->constraints == NULL) {
+        goto done;
+    }
+    live->user_calls = PyList_New(0);
+    if (live->user_calls == NULL) {
+        goto done;
+    }
+    live->export_mode = export_mode;
+    live->shared      = shared;
+    status            = TD_OK;
+
+done:
+    if (status != TD_OK) {
+        td_live_clear(live);
+    }
+    TD_ASSERT((status == TD_PYERR) == (PyErr_Occurred() != NULL));
+    return status;
+}

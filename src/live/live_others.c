@@ -1,0 +1,97 @@
+/* live_others.c: looked-up objects, instances of user classes, partials. */
+#include "live/live_private.h"
+
+#include "base/td_assert.h"
+#include "py/td_call.h"
+
+enum { ATTR_CNT_MAX = 4 }; /* attributes a, b, c, d of an object node */
+
+/* attached lets an object whose class is watched note its calls. */
+static int
+attached(live_maker_t *maker, td_node_t const *node, PyObject *object)
+{
+    PyObject *args[3] = {object, maker->calls, NULL};
+    PyObject *result  = NULL; /* owned */
+
+    if (!PyObject_TypeCheck(object, (PyTypeObject *)maker->state->watched)) {
+        return 0;
+    }
+    args[2] = PyLong_FromSsize_t(node - maker->prog->nodes);
+    if (args[2] != NULL) {
+        result = td_call(maker->state->attach, args, 3);
+    }
+    Py_XDECREF(args[2]);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
+PyObject *
+live_make_choice(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *choice = live_choice((td_kind_t)node->kind, (size_t)node->i); /* borrowed */
+
+    (void)maker;
+    if (choice == NULL) {
+        return NULL;
+    }
+    if (live_choice_is_factory((td_kind_t)node->kind, (size_t)node->i)) {
+        return td_call(choice, NULL, 0);
+    }
+    return Py_NewRef(choice);
+}
+
+/* Attributes are set past any __setattr__ of the class: making an object must
+   not run the code that is to be watched. */
+static int
+attrs_fill(live_maker_t *maker, td_node_t const *node, PyObject *object)
+{
+    static char const names[ATTR_CNT_MAX][2] = {"a", "b", "c", "d"};
+
+    for (size_t i = 0; i < node->edge_cnt && i < ATTR_CNT_MAX; i++) {
+        PyObject *name   = PyUnicode_InternFromString(names[i]); /* owned */
+        int       result = -1;
+
+        if (name != NULL) {
+            result = PyObject_GenericSetAttr(object, name, live_edge(maker, node, i));
+        }
+        Py_XDECREF(name);
+        if (result < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyObject *
+live_make_object(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *cls    = live_choice(TD_KIND_OBJECT, (size_t)node->i); /* borrowed */
+    PyObject *object = NULL;                                         /* owned, returned */
+
+    if (cls != NULL) {
+        object = td_call(cls, NULL, 0);
+    }
+    if (object == NULL) {
+        return NULL;
+    }
+    if (attrs_fill(maker, node, object) < 0 || attached(maker, node, object) < 0) {
+        Py_CLEAR(object);
+    }
+    return object;
+}
+
+PyObject *
+live_make_partial(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *args[16];
+    size_t    cnt = node->edge_cnt;
+
+    TD_ASSERT(cnt >= 1 && cnt <= sizeof args / sizeof args[0]);
+    for (size_t i = 0; i < cnt; i++) {
+        args[i] = live_edge(maker, node, i); /* borrowed from objects */
+    }
+    if (!PyCallable_Check(args[0])) {
+        args[0] = (PyObject *)&PyLong_Type; /* the kind is partial whatever the edge is */
+    }
+    return td_call(maker->state->partial, args, cnt);
+}
