@@ -434,6 +434,16 @@ canon_opened(td_canon_t *canon, PyObject *value)
     return val;
 }
 
+td_val_t
+td_canon_contents(td_canon_t *canon, PyObject *container)
+{
+    if (PyDict_Check(container)) {
+        return canon_mapping(canon, container);
+    }
+    return PyList_Check(container) ? canon_sequence(canon, container, true)
+                                   : canon_set(canon, container);
+}
+
 /* ---- anything ------------------------------------------------------------ */
 
 static td_val_t

@@ -48,16 +48,16 @@ enum {
 typedef td_val_t (*td_canon_special_t)(void *ctx, PyObject *value);
 
 typedef struct {
-    td_obs_t          *obs;         /* borrowed */
+    td_obs_t          *obs; /* borrowed */
     td_state_t const  *state;
-    uint32_t           object_cnt;  /* ordinals below this are the program's objects */
-    td_canon_special_t special;     /* NULL after td_canon_init */
+    uint32_t           object_cnt; /* ordinals below this are the program's objects */
+    td_canon_special_t special;    /* NULL after td_canon_init */
     void              *special_ctx;
 
-    PyObject          *open[TD_CANON_DEPTH_MAX]; /* borrowed: containers being written */
-    size_t             open_cnt;
-    PyObject          *memo_keys[TD_CANON_MEMO_CNT]; /* borrowed: torch never frees these objects */
-    td_val_t           memo_vals[TD_CANON_MEMO_CNT];
+    PyObject *open[TD_CANON_DEPTH_MAX]; /* borrowed: containers being written */
+    size_t    open_cnt;
+    PyObject *memo_keys[TD_CANON_MEMO_CNT]; /* borrowed: torch never frees these objects */
+    td_val_t  memo_vals[TD_CANON_MEMO_CNT];
 } td_canon_t;
 
 /* td_canon_init gives each member of objects (a tuple, borrowed; atoms are

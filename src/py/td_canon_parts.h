@@ -31,6 +31,10 @@ PyObject *td_canon_get(PyObject *dict, PyObject *key);
 /* td_canon_ordinal: the ordinal of an object as an int value. */
 td_val_t td_canon_ordinal(td_canon_t *canon, void const *identity);
 
+/* td_canon_contents: the items of a dict, list or set (subclasses too, read as
+   the plain container), without its type. */
+td_val_t td_canon_contents(td_canon_t *canon, PyObject *container);
+
 /* td_canon_utf8: str (exact or not) as UTF-8, lone surrogates as surrogatepass;
    *keep is a new reference that holds the bytes, or NULL.  NULL: no memory. */
 char const *td_canon_utf8(PyObject *text, Py_ssize_t *sz, PyObject **keep);
