@@ -1,0 +1,81 @@
+"""Case files: objects that a user made in Python."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import traceback
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Callable
+
+from .errors import BadInput, describe, one_line
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a case file says; see the project's design page, section Cases."""
+
+    path: str
+    frames: Callable[[], list]
+    config: dict[str, Any]
+    constraints: Callable[[int, list], list | None] | None
+    export: bool
+    shared: bool
+    report: str
+
+
+def place(path: str, error: BaseException) -> str:
+    """Where in the file at path an exception came from: "path:line:column"."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return f"{path}:{error.lineno or 1}:{error.offset or 1}"
+    for step in reversed(traceback.extract_tb(error.__traceback__)):
+        if step.filename == path:
+            return f"{path}:{step.lineno or 1}:{(step.colno or 0) + 1}"
+    return f"{path}:1:1"
+
+
+def blame(path: str, error: BaseException) -> BadInput:
+    """An exception of a case's own code as bad input."""
+    text = one_line(error.msg) if isinstance(error, SyntaxError) else describe(error)
+    return BadInput(f"{place(path, error)}: {text}")
+
+
+def _execute(path: str) -> ModuleType:
+    name = "case_" + os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadInput(f"{path}:1:1: a case is a Python file; its name ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    # Classes of the case are found again under this name, as pickling needs it.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise blame(path, error) from None
+    return module
+
+
+def load(path: str) -> Case:
+    """Runs a case file; BadInput when it is not there, raises, or has no frames()."""
+    if not os.path.isfile(path):
+        what = "is a folder" if os.path.isdir(path) else "No such file or directory"
+        raise BadInput(f"{path}: {what}")
+    module = _execute(path)
+    frames = getattr(module, "frames", None)
+    if not callable(frames):
+        raise BadInput(f"{path}:1:1: a case needs a function frames() that returns a list of frames")
+    config = getattr(module, "CONFIG", {})
+    if not isinstance(config, dict):
+        raise BadInput(f"{path}:1:1: CONFIG is no dict")
+    return Case(
+        path,
+        frames,
+        config,
+        getattr(module, "constraints", None),
+        bool(getattr(module, "EXPORT", False)),
+        bool(getattr(module, "SHARED", False)),
+        str(getattr(module, "REPORT", "")),
+    )

@@ -1,0 +1,105 @@
+"""The command line: finds the command, runs it, turns failures into one line.
+
+A command is a module of tandem.commands with
+
+    HELP = "one line"
+    def arguments(parser) -> None       declares what it takes
+    def run(args, output) -> int        does it; gives the exit code
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from types import ModuleType
+from typing import NoReturn
+
+from . import __version__
+from .errors import EXIT_BAD_INPUT, EXIT_HARNESS, TandemError, describe, of_os_error, one_line
+from .output import Output
+
+EXIT_INTERRUPTED = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """Usage errors in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {one_line(message)} ({self.prog} --help says more)", file=sys.stderr)
+        raise SystemExit(EXIT_BAD_INPUT)
+
+
+def command_names() -> list[str]:
+    from . import commands
+
+    return sorted(found.name for found in pkgutil.iter_modules(commands.__path__))
+
+
+def _command(name: str) -> ModuleType:
+    return importlib.import_module(f"{__package__}.commands.{name}")
+
+
+def make_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands, or (quicker) of one."""
+    parser = Parser(
+        prog="tandem",
+        description="Holds a builder in C against the builder in Python that it reimplements.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"tandem {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for name in [only] if only else command_names():
+        module = _command(name)
+        one = commands.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)
+        one.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else there")
+        module.arguments(one)
+        one.set_defaults(module=module)
+    return parser
+
+
+def _say(command: str, text: str) -> None:
+    print(f"tandem {command}: {text}", file=sys.stderr)
+
+
+def _perform(args: argparse.Namespace) -> int:
+    output = Output(args.json)
+    try:
+        return args.module.run(args, output)
+    finally:
+        output.close()
+
+
+def main(argv: list[str]) -> int:
+    """Runs a command; gives its exit code."""
+    only = argv[0] if argv and argv[0] in command_names() else None
+    try:
+        args = make_parser(only).parse_args(argv)
+    except SystemExit as error:  # --help, --version, usage
+        return error.code if isinstance(error.code, int) else EXIT_BAD_INPUT
+    try:
+        return _perform(args)
+    except TandemError as error:
+        _say(args.command, str(error))
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output left; that is no fault of anybody's.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_HARNESS
+    except OSError as error:
+        failure = of_os_error(error)
+        _say(args.command, str(failure))
+        return failure.exit_code
+    except KeyboardInterrupt:
+        _say(args.command, "interrupted")
+        return EXIT_INTERRUPTED
+    except MemoryError:
+        _say(args.command, "out of memory")
+        return EXIT_HARNESS
+    except Exception as error:  # a fault of ours: one line, the rest on demand
+        if os.environ.get("TANDEM_TRACEBACK"):
+            raise
+        _say(args.command, f"internal fault: {describe(error)} (TANDEM_TRACEBACK=1 shows where)")
+        return EXIT_HARNESS

@@ -1,0 +1,1 @@
+"""One module a command; see tandem.cli for what each provides."""

@@ -1,0 +1,215 @@
+"""The judge of this process: a reference, a subject, and verdicts as data."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import _tandem
+
+from . import cases
+from .errors import (
+    EXIT_BAD_INPUT,
+    EXIT_DIFFERS,
+    EXIT_HARNESS,
+    EXIT_OK,
+    BadInput,
+    HarnessFailed,
+    describe,
+    one_line,
+)
+
+#: From harmless to worst, as in the core.
+VERDICTS = ("agree", "poisoned", "subject-unsupported", "reference-failed", "diverge", "bad-input")
+TORCH = "2.1.2"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the process is set up with; None is the default of each."""
+
+    builder: str | None = None
+    revision: str | None = None
+    subject: str | None = None
+    other_side: str | None = None
+    coverage: bool = False
+
+
+def require_torch() -> None:
+    """HarnessFailed, in one line, when torch is missing or another version."""
+    try:
+        import torch
+    except ImportError as error:
+        raise HarnessFailed(
+            f"torch {TORCH} is needed and cannot be imported ({one_line(error)}); "
+            f"type: pip install torch=={TORCH}"
+        ) from None
+    version = torch.__version__.split("+")[0]
+    if version != TORCH:
+        raise HarnessFailed(f"torch {TORCH} is needed, this is {version}; type: pip install torch=={TORCH}")
+
+
+class Judge:
+    """Both sides, loaded.  `loaded` says what: builder, revision, revision_distance,
+    torch, subject."""
+
+    def __init__(self, options: Options) -> None:
+        require_torch()
+        self.options = options
+        try:
+            self.loaded: dict[str, Any] = _tandem.setup(
+                options.builder, options.revision, options.subject, options.other_side, options.coverage
+            )
+        except _tandem.BadInput as error:
+            raise BadInput(one_line(error)) from None
+        except _tandem.HarnessError as error:
+            raise HarnessFailed(one_line(error)) from None
+
+    def run(self, path: str, program: bytes | str, observations: bool = True) -> dict[str, Any]:
+        """A program as one case of the JSON output."""
+        try:
+            return _case(path, _tandem.run(program, observations))
+        except _tandem.HarnessError as error:
+            raise HarnessFailed(f"{path}: {one_line(error)}") from None
+
+    def compare(
+        self,
+        path: str,
+        frames: list | Callable[[], list],
+        config: dict[str, Any] | None = None,
+        constraints: Callable[[int, list], list | None] | None = None,
+        export: bool = False,
+        shared: bool = False,
+        observations: bool = True,
+    ) -> dict[str, Any]:
+        """Objects made in Python as one case of the JSON output."""
+        try:
+            return _case(path, _tandem.compare(frames, config, constraints, export, shared, observations))
+        except _tandem.HarnessError as error:
+            raise HarnessFailed(f"{path}: {one_line(error)}") from None
+        except _tandem.BadInput as error:
+            raise BadInput(f"{path}: {one_line(error)}") from None
+        except Exception as error:
+            raise cases.blame(path, error) from None
+
+    def compare_case(self, case: cases.Case, observations: bool = True) -> dict[str, Any]:
+        return self.compare(
+            case.path, case.frames, case.config, case.constraints, case.export, case.shared, observations
+        )
+
+    def show(self, path: str, program: bytes, side: str) -> dict[str, Any]:
+        """One side on a program: built, why, observation."""
+        try:
+            return _shown(_tandem.show(program, side))
+        except _tandem.HarnessError as error:
+            raise HarnessFailed(f"{path}: {one_line(error)}") from None
+
+    def show_case(self, case: cases.Case, side: str) -> dict[str, Any]:
+        """One side on a case: built, why, observation."""
+        try:
+            return _shown(
+                _tandem.show_case(
+                    case.frames, case.config, case.constraints, case.export, case.shared, side=side
+                )
+            )
+        except _tandem.HarnessError as error:
+            raise HarnessFailed(f"{case.path}: {one_line(error)}") from None
+        except Exception as error:
+            raise cases.blame(case.path, error) from None
+
+
+_judges: list[Judge] = []
+
+
+def get(options: Options) -> Judge:
+    """The process's judge, made at the first call.  A process has one reference, so
+    other options later are HarnessFailed."""
+    if not _judges:
+        _judges.append(Judge(options))
+    if _judges[0].options != options:
+        raise HarnessFailed("this process is set up with another builder, revision or subject already")
+    return _judges[0]
+
+
+# ---- data ------------------------------------------------------------------------
+
+
+def _value(text: str) -> Any:
+    """A value of a divergence; None where a side has nothing there."""
+    return json.loads(text) if text else None
+
+
+def _divergence(raw: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "path": raw["path"],
+        "field": raw["field"],
+        "reference": _value(raw["reference"]),
+        "subject": _value(raw["subject"]),
+        "missing": [side for side in ("reference", "subject") if not raw[side]],
+        "arm": raw["arm"],
+    }
+
+
+def _case(path: str, raw: dict[str, Any]) -> dict[str, Any]:
+    case = {
+        "case": path,
+        "verdict": raw["verdict"],
+        "flags": raw["flags"],
+        "why": raw["why"],
+        "compared": raw["compared"],
+        "roots": raw["roots"],
+        "unsupported": raw["unsupported"],
+        "signature": raw["signature"],
+        "signature_hash": raw["signature_hash"],
+        "divergences": [_divergence(one) for one in raw["divergences"]],
+        "arms": raw["arms"],
+    }
+    for side in ("reference", "subject"):
+        if raw[side] is not None:
+            case[side] = json.loads(raw[side])
+    return case
+
+
+def _shown(raw: dict[str, Any]) -> dict[str, Any]:
+    return {"built": raw["built"], "why": raw["why"], "observation": json.loads(raw["observation"])}
+
+
+def bad_case(path: str, error: BadInput) -> dict[str, Any]:
+    """A case that could not be read, in the shape of the others."""
+    return {
+        "case": path,
+        "verdict": "bad-input",
+        "flags": [],
+        "why": str(error),
+        "compared": False,
+        "roots": [],
+        "unsupported": [],
+        "signature": None,
+        "signature_hash": "",
+        "divergences": [],
+        "arms": [],
+    }
+
+
+def summary(results: list[dict[str, Any]]) -> dict[str, int]:
+    """How many cases have each verdict; verdicts that did not occur are left out."""
+    counts = Counter(case["verdict"] for case in results)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def exit_code(results: list[dict[str, Any]], allow_unsupported: bool) -> int:
+    """The exit code of run, compare and replay (design page, Verdicts and exit codes)."""
+    verdicts = {case["verdict"] for case in results}
+    lifted = {"subject-unsupported", "poisoned"} if allow_unsupported else set()
+    if not results or any("flaky" in case["flags"] for case in results):
+        return EXIT_HARNESS
+    if "bad-input" in verdicts:
+        return EXIT_BAD_INPUT
+    if verdicts - lifted - {"agree"}:
+        return EXIT_DIFFERS
+    return EXIT_OK if any(case["compared"] for case in results) else EXIT_HARNESS
+
+
+__all__ = ["Judge", "Options", "bad_case", "describe", "exit_code", "get", "require_torch", "summary"]
