@@ -37,6 +37,8 @@ target_include_directories(td_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(td_flags INTERFACE -Wall -Wextra ${TD_ENGINE_COMPILE})
 # snprintf into a message of bounded size is meant to cut.
 target_compile_options(td_flags INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>)
+# What an assertion prints is the same wherever the checkout lies.
+target_compile_options(td_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 # POSIX and GNU names are asked for once, here, not file by file.
 target_compile_definitions(td_flags INTERFACE _GNU_SOURCE)
 if(TD_WERROR)
