@@ -16,7 +16,9 @@ endif()
 # Assertions of our own stay on in every build; NDEBUG would only change what
 # CPython's headers check.
 foreach(language C CXX)
-  string(REPLACE "-DNDEBUG" "" CMAKE_${language}_FLAGS_RELEASE "${CMAKE_${language}_FLAGS_RELEASE}")
+  foreach(type RELEASE RELWITHDEBINFO)
+    string(REPLACE "-DNDEBUG" "" CMAKE_${language}_FLAGS_${type} "${CMAKE_${language}_FLAGS_${type}}")
+  endforeach()
 endforeach()
 
 # ---- the engine ---------------------------------------------------------------

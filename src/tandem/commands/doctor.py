@@ -10,7 +10,6 @@ import argparse
 import importlib
 import importlib.metadata
 import importlib.resources
-import json
 import os
 import platform
 import re
@@ -21,6 +20,8 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from ..output import Output
 
 HELP = "what the environment has, lacks, and how to get it"
 
@@ -116,14 +117,14 @@ def check_runtime(name: str) -> str:
     if not shutil.which("clang"):
         return ""
     library = f"libclang_rt.{name}-{platform.machine()}.a"
-    path = output("clang", f"-print-file-name={library}")
+    path = first_line("clang", f"-print-file-name={library}")
     return path if os.path.isfile(path) else ""
 
 
 def check_version(name: str, least: str) -> str:
     if not shutil.which(name):
         return ""
-    match = re.search(r"\d+(\.\d+)*", output(name, "--version"))
+    match = re.search(r"\d+(\.\d+)*", first_line(name, "--version"))
     if not match:
         return ""
     have, want = ([int(part) for part in text.split(".")] for text in (match[0], least))
@@ -134,7 +135,7 @@ CHECKS = {"commands": check_commands, "header": check_header,
           "runtime": check_runtime, "version": check_version}
 
 
-def output(*command: str) -> str:
+def first_line(*command: str) -> str:
     """What a command prints first; empty when it cannot be run."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
@@ -191,17 +192,15 @@ def lines(rows: list[Row]) -> Iterator[str]:
         yield "fit"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds what this command takes; --json may come from the common options."""
-    if not any("--json" in action.option_strings for action in parser._actions):
-        parser.add_argument("--json", action="store_true", help="machine-readable on stdout")
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Takes nothing beyond the common options."""
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, output: Output) -> int:
     """Prints the rows; 0 fit, 1 not."""
     rows = look()
+    for line in lines(rows):
+        output.line(line)
     if args.json:
-        print(json.dumps({"schema": 1, "fit": fit(rows), "rows": [asdict(one) for one in rows]}))
-    else:
-        print("\n".join(lines(rows)))
+        output.document({"schema": 1, "fit": fit(rows), "rows": [asdict(one) for one in rows]})
     return 0 if fit(rows) else 1
