@@ -18,8 +18,36 @@
    from do records (append, setitem, setattr).
 
    The binary form is this stream, record by record, behind one version byte
-   (0xA0 | version, so that it is never text); the text form is one line a
-   record.  Both say the same; asm and disasm round-trip exactly. */
+   (0xA0 | version, so that it is never text; td_wire.h has the bytes); the text
+   form is one line a record (td_asm.c has the grammar).  Both say the same; asm
+   and disasm round-trip exactly.
+
+   A program is *valid* when (td_rules.h checks all of it, for every way in):
+
+     * the limits of td_limits.h hold, and its binary form is no larger than
+       TD_INPUT_SZ_MAX;
+     * every index (edge, base, key, operand, argument) points at something
+       earlier in the stream;
+     * a node has as many edges as its kind allows; those of dict and
+       ordered_dict are pairs, default_dict's after the first too; the edge of
+       odict_values is an ordered_dict, the edge of tuple_iterator a tuple;
+     * names and strs are utf-8; a bigint is the shortest decimal of an int
+       outside int64; the step of a range is not 0;
+     * a tensor's storage holds at most TD_NUMEL_MAX elements, its layout fits
+       its dims and dtype (td_layout_fits), and it requires grad only when it
+       is floating or complex; a parameter is a leaf; an ndarray has a dtype
+       and a layout that numpy has;
+     * a source has at most TD_SOURCE_DEPTH_MAX bases below it, its key is a
+       node that can be a key (literals, enum members, classes, tuples of such,
+       slices of such), its idx is below TD_EDGE_CNT_MAX;
+     * equal sources are one record, and a source's record stands right before
+       the first root that needs it, after its base's;
+     * roots and constraints stand in a frame, and a "ref" argument means an
+       earlier root of the same frame;
+     * a constraint's tensors are tensors or parameters that have the dims it
+       names, and 0 <= min <= max;
+     * a config key is set at most once, and export stands at most once;
+     * there is at least one root. */
 #ifndef TD_GRAPH_GRAPH_H
 #define TD_GRAPH_GRAPH_H
 
@@ -165,7 +193,7 @@ typedef struct {
     td_node_t    *nodes;     uint32_t node_cnt;
     td_src_t     *sources;   uint32_t source_cnt;
     td_step_t    *steps;     uint32_t step_cnt;
-    td_setting_t *settings;  uint32_t setting_cnt; /* by key, each at most once */
+    td_setting_t *settings;  uint32_t setting_cnt; /* in stream order, each key at most once */
     bool          export_mode;
     /* The stream's order: record r is the next one of this type. */
     uint8_t      *order;     uint32_t order_cnt;   /* td_record_t */
@@ -195,11 +223,12 @@ td_status_t td_prog_decode(uint8_t const *bytes, size_t sz, td_prog_t *prog, td_
    changes nothing.  td_prog_decode accepts exactly when changed is false. */
 td_status_t td_prog_repair(uint8_t const *bytes, size_t sz, td_prog_t *prog, bool *changed);
 
-/* td_prog_encode writes the canonical binary form; the caller frees *bytes. */
+/* td_prog_encode writes the canonical binary form; the caller frees *bytes with
+   td_free. */
 td_status_t td_prog_encode(td_prog_t const *prog, uint8_t **bytes, size_t *sz);
 
-/* td_prog_asm reads the text form (strict); td_prog_disasm writes it (malloc'ed,
-   NUL-terminated; NULL for want of memory). */
+/* td_prog_asm reads the text form (strict); td_prog_disasm writes it (NUL-
+   terminated, the caller frees it with td_free; NULL for want of memory). */
 td_status_t td_prog_asm   (char const *text, size_t sz, td_prog_t *prog, td_refusal_t *refusal);
 char       *td_prog_disasm(td_prog_t const *prog);
 
@@ -224,14 +253,34 @@ char const *td_choice_name(uint8_t kind, size_t idx);   /* "len" */
 char const *td_choice_path(uint8_t kind, size_t idx);   /* "builtins.len" or "tandem.objects.Point" */
 
 typedef struct { char const *name; char const *operands; char const *meaning; } td_op_info_t;
-td_op_info_t const *td_source_info(uint8_t tag);
-td_op_info_t const *td_entry_info (uint8_t tag);
+td_op_info_t const *td_source_info(uint8_t tag);        /* NULL: no such source kind */
+td_op_info_t const *td_entry_info (uint8_t tag);        /* the same for the others */
 td_op_info_t const *td_do_info    (uint8_t tag);
+int                 td_source_find(char const *name);   /* tag, or -1 */
+int                 td_entry_find (char const *name);
+int                 td_do_find    (char const *name);
 
 size_t      td_dtype_cnt (void);
 char const *td_dtype_name(size_t idx);                  /* "float32" */
+bool        td_dtype_is_floating(size_t idx);           /* complex ones too: they can require grad */
+bool        td_dtype_is_complex (size_t idx);
+
+char const *td_layout_name(size_t idx);                 /* "transposed"; NULL: no such layout */
+/* td_layout_fits says whether a tensor of that kind (TENSOR, PARAMETER or
+   NDARRAY) can have that layout, given its dtype, dim_cnt and requires_grad. */
+bool        td_layout_fits(uint8_t kind, td_tensor_t const *tensor);
+/* td_tensor_storage_cnt bounds the elements of the storage behind it; dims of 0
+   count as 1. */
+uint64_t    td_tensor_storage_cnt(td_tensor_t const *tensor);
+
+/* The listed functions of METHOD and COMPILE roots. */
+size_t      td_method_cnt  (void);
+char const *td_method_name (size_t idx);
+size_t      td_compile_cnt (void);
+char const *td_compile_name(size_t idx);
 
 size_t      td_config_cnt(void);
+int         td_config_find(char const *name);           /* key, or -1 */
 char const *td_config_name(size_t key);
 size_t      td_config_value_cnt(size_t key);
 char const *td_config_value(size_t key, size_t value);  /* text of a Python literal: "True" */
