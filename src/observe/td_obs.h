@@ -90,7 +90,8 @@ typedef enum {
 uint32_t td_obs_ordinal(td_obs_t *obs, td_space_t space, void const *identity,
                         bool *again);
 
-/* td_obs_find_ordinal looks only: false when it was not met. */
+/* td_obs_find_ordinal looks only: false when it was not met (ordinal may be
+   NULL). */
 bool td_obs_find_ordinal(td_obs_t const *obs, td_space_t space,
                          void const *identity, uint32_t *ordinal);
 

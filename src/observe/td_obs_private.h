@@ -47,7 +47,7 @@ typedef struct {
 
 enum {
     TD_OBS_WHY_SZ   = 192,
-    TD_OBS_WORD_CNT = 64, /* words that forms use again and again */
+    TD_OBS_WORD_CNT = TD_SOURCE_CLASS_CNT + 16, /* words that forms use again and again */
 };
 
 struct td_obs {
@@ -86,6 +86,17 @@ td_val_t td_obs_container(td_obs_t *obs, td_val_kind_t kind, td_class_t class_id
 /* td_obs_room sees to it that need more bytes fit into obs->bytes; false: no
    memory, which sticks. */
 bool td_obs_room(td_obs_t *obs, size_t need);
+
+/* td_form_source_class gives the class of a source tree (outermost link only);
+   TD_SOURCE_CLASS_CNT when val is none. */
+td_source_class_t td_form_source_class(td_obs_t const *obs, td_val_t val);
+
+/* td_form_is_guard says whether val has the shape of a guard row. */
+bool td_form_is_guard(td_obs_t const *obs, td_val_t val);
+
+/* td_form_is_form says whether val is a list that begins with a word and holds
+   no record: one value for whoever compares or shows. */
+bool td_form_is_form(td_obs_t const *obs, td_val_t val);
 
 /* td_utf8_next reads one character (lone surrogates count as characters) from
    text at *off and moves *off behind it; UINT32_MAX when there is none that is

@@ -108,6 +108,8 @@ td_obs_find_ordinal(td_obs_t const *obs, td_space_t space, void const *identity,
     if (map->slots[slot].identity == NULL) {
         return false;
     }
-    *ordinal = map->slots[slot].ordinal;
+    if (ordinal != NULL) {
+        *ordinal = map->slots[slot].ordinal;
+    }
     return true;
 }

@@ -150,6 +150,7 @@ ordinals_count_from_first_sight(void **state)
             assert_true(td_obs_find_ordinal(obs, TD_SPACE_TRACKER, &things[idx], &found));
             assert_int_equal(found, idx);
         }
+        assert_true(td_obs_find_ordinal(obs, TD_SPACE_TRACKER, &things[1], NULL));
         assert_int_equal(td_obs_ordinal(obs, TD_SPACE_NODE, &things[5], NULL), 0);
         td_obs_reset(obs);
     }
