@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from . import core
 from .errors import BadInput, of_os_error
-
-import _tandem
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ def read(path: str) -> bytes:
         raise of_os_error(error) from None
 
 
-def refusal(path: str, error: _tandem.BadInput) -> BadInput:
+def refusal(path: str, error: Exception) -> BadInput:
     """file:line:column: what is wrong.  In a binary program the line is 1 and the
     column the byte, counted from 1."""
     what = getattr(error, "what", str(error))
@@ -49,8 +48,8 @@ def load(path: str) -> Program:
     if not data:
         raise BadInput(f"{path}:1:1: the file is empty")
     try:
-        return Program(path, _tandem.asm(data))
-    except _tandem.BadInput as error:
+        return Program(path, core.asm(data))
+    except core.BadInput as error:
         raise refusal(path, error) from None
 
 

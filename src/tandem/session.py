@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Callable
 
-import _tandem
 
-from . import cases
+from . import cases, core
 from .errors import (
     EXIT_BAD_INPUT,
     EXIT_DIFFERS,
@@ -59,19 +58,19 @@ class Judge:
         require_torch()
         self.options = options
         try:
-            self.loaded: dict[str, Any] = _tandem.setup(
+            self.loaded: dict[str, Any] = core.setup(
                 options.builder, options.revision, options.subject, options.other_side, options.coverage
             )
-        except _tandem.BadInput as error:
+        except core.BadInput as error:
             raise BadInput(one_line(error)) from None
-        except _tandem.HarnessError as error:
+        except core.HarnessError as error:
             raise HarnessFailed(one_line(error)) from None
 
     def run(self, path: str, program: bytes | str, observations: bool = True) -> dict[str, Any]:
         """A program as one case of the JSON output."""
         try:
-            return _case(path, _tandem.run(program, observations))
-        except _tandem.HarnessError as error:
+            return _case(path, core.run(program, observations))
+        except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
 
     def compare(
@@ -86,10 +85,10 @@ class Judge:
     ) -> dict[str, Any]:
         """Objects made in Python as one case of the JSON output."""
         try:
-            return _case(path, _tandem.compare(frames, config, constraints, export, shared, observations))
-        except _tandem.HarnessError as error:
+            return _case(path, core.compare(frames, config, constraints, export, shared, observations))
+        except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
-        except _tandem.BadInput as error:
+        except core.BadInput as error:
             raise BadInput(f"{path}: {one_line(error)}") from None
         except Exception as error:
             raise cases.blame(path, error) from None
@@ -102,19 +101,19 @@ class Judge:
     def show(self, path: str, program: bytes, side: str) -> dict[str, Any]:
         """One side on a program: built, why, observation."""
         try:
-            return _shown(_tandem.show(program, side))
-        except _tandem.HarnessError as error:
+            return _shown(core.show(program, side))
+        except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
 
     def show_case(self, case: cases.Case, side: str) -> dict[str, Any]:
         """One side on a case: built, why, observation."""
         try:
             return _shown(
-                _tandem.show_case(
+                core.show_case(
                     case.frames, case.config, case.constraints, case.export, case.shared, side=side
                 )
             )
-        except _tandem.HarnessError as error:
+        except core.HarnessError as error:
             raise HarnessFailed(f"{case.path}: {one_line(error)}") from None
         except Exception as error:
             raise cases.blame(case.path, error) from None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-import _tandem
 
-from .. import programs, writing
+from .. import core, programs, writing
 from ..errors import EXIT_OK
 from ..output import Output
 
@@ -19,7 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    text = _tandem.disasm(programs.load(args.program).binary)
+    text = core.disasm(programs.load(args.program).binary)
     if args.output is not None:
         writing.write(args.output, text.encode())
     elif not output.json:

@@ -1,0 +1,23 @@
+/* td_finding.h: how a divergence announces itself. */
+#ifndef TD_TARGET_FINDING_H
+#define TD_TARGET_FINDING_H
+
+#include "check/td_check.h"
+
+/* td_finding_announce tells about a finding.  With TANDEM_FINDINGS set it writes
+   the folder <hash> there (program.tdm, program.txt, finding.json, log.txt),
+   whole or not at all, unless it is there, and returns.  Otherwise it prints the details, then
+
+       ASSERTION FAILED: FuzzerHash=<hash> <headline>
+
+   and aborts: a service cuts the line at 80 characters and takes two findings
+   for the same when it is the same.
+
+   hash: 8 hex digits; text and json: see td_render.h. */
+void td_finding_announce(td_prog_t const *prog, char const *hash, char const *headline,
+                         char const *text, char const *json);
+
+/* td_finding_hash names a text by 8 hex digits, for findings without signature. */
+void td_finding_hash(char const *text, char hash[9]);
+
+#endif
