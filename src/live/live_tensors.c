@@ -37,7 +37,8 @@ dims_tuple(uint16_t const *dim, size_t cnt)
     return tuple;
 }
 
-/* ones gives torch.ones(dim, dtype=, requires_grad=, device="meta" if meta). */
+/* ones gives torch.ones(dim, dtype=, requires_grad=), or torch.empty(..., device=
+   "meta") if meta: there is nothing to fill, and torch 2.1 leaks when it tries. */
 static PyObject *
 ones(live_maker_t *maker, td_tensor_t const *tensor, int requires_grad, int meta)
 {
@@ -54,7 +55,7 @@ ones(live_maker_t *maker, td_tensor_t const *tensor, int requires_grad, int meta
     if (dims != NULL && dtype != NULL && kwnames != NULL) {
         PyObject *args[4] = {dims, dtype, requires_grad ? Py_True : Py_False, state->name_meta};
 
-        result = td_call_kw(state->ones, args, 1, kwnames);
+        result = td_call_kw(meta ? state->empty : state->ones, args, 1, kwnames);
     }
     Py_XDECREF(kwnames);
     Py_XDECREF(dims);
@@ -101,23 +102,21 @@ expanded(live_maker_t *maker, td_tensor_t const *tensor)
     return result;
 }
 
-/* sliced gives base[key] and lets go of both. */
+/* sliced gives torch.ones(base)[key] and lets go of key, which may be NULL. */
 static PyObject *
-sliced(PyObject *base, PyObject *key)
+sliced(live_maker_t *maker, td_tensor_t const *base, PyObject *key)
 {
-    PyObject *args[2] = {base, key};
-    PyObject *result  = NULL; /* owned, returned */
-    PyObject *name    = NULL; /* owned */
+    PyObject *args[2] = {NULL, key}; /* args[0] owned */
+    PyObject *result  = NULL;        /* owned, returned */
 
-    if (base != NULL && key != NULL) {
-        name = PyUnicode_InternFromString("__getitem__");
+    if (key != NULL) {
+        args[0] = ones(maker, base, 0, 0);
     }
-    if (name != NULL) {
-        result = td_call_method(name, args, 2);
+    if (args[0] != NULL) {
+        result = td_call_method(maker->state->name___getitem__, args, 2);
     }
-    Py_XDECREF(name);
+    Py_XDECREF(args[0]);
     Py_XDECREF(key);
-    Py_XDECREF(base);
     return result;
 }
 
@@ -142,7 +141,7 @@ offset(live_maker_t *maker, td_tensor_t const *tensor)
     td_tensor_t base = *tensor;
 
     base.dim[0] += 1;
-    return sliced(ones(maker, &base, 0, 0), slice_of(1, 1));
+    return sliced(maker, &base, slice_of(1, 1));
 }
 
 static PyObject *
@@ -157,7 +156,7 @@ strided(live_maker_t *maker, td_tensor_t const *tensor)
         pair = PyTuple_Pack(2, Py_Ellipsis, key);
     }
     Py_XDECREF(key);
-    return sliced(ones(maker, &base, 0, 0), pair);
+    return sliced(maker, &base, pair);
 }
 
 static PyObject *

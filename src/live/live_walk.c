@@ -168,14 +168,23 @@ contents_meet(walk_t *walk, PyObject *object)
     return 0;
 }
 
-/* instance_meet meets the values of the instance dict.  Classes, modules and
-   functions are leaves: their dicts lead into the whole process. */
+/* Classes, modules, functions and torch's operators are leaves: their dicts lead
+   into the whole process, and those of operators grow while it runs. */
+static int
+is_leaf(td_state_t const *state, PyObject *object)
+{
+    return PyType_Check(object) || PyModule_Check(object) || PyFunction_Check(object) ||
+           Py_IS_TYPE(object, (PyTypeObject *)state->op_overload) ||
+           Py_IS_TYPE(object, (PyTypeObject *)state->op_packet);
+}
+
+/* instance_meet meets the values of the instance dict. */
 static int
 instance_meet(walk_t *walk, PyObject *object)
 {
     PyObject **dict = NULL; /* the place in object */
 
-    if (PyType_Check(object) || PyModule_Check(object) || PyFunction_Check(object)) {
+    if (is_leaf(walk->state, object)) {
         return 0;
     }
     dict = _PyObject_GetDictPtr(object);

@@ -118,6 +118,21 @@ pair_add(PyObject *frame, PyObject *spec, PyObject *value)
     return result;
 }
 
+/* step_add appends a root or a do step of the program. */
+static int
+step_add(live_maker_t *maker, td_step_t const *step, PyObject *frame)
+{
+    int       is_root = step->kind == TD_STEP_ROOT;
+    PyObject *spec    = NULL; /* owned, handed on */
+    PyObject *value   = NULL; /* owned, handed on */
+
+    spec = is_root ? live_root_spec(maker, step) : Py_BuildValue("(s)", "do");
+    if (spec != NULL) {
+        value = is_root ? live_root_value(maker, step) : live_do(maker, step);
+    }
+    return pair_add(frame, spec, value);
+}
+
 /* frame_begin appends an empty frame and its constraints: borrowed from live. */
 static PyObject *
 frame_begin(live_maker_t *maker, uint32_t at, td_live_t *live)
@@ -148,10 +163,8 @@ frames_make(live_maker_t *maker, td_live_t *live)
         if (step->kind == TD_STEP_FRAME) {
             frame  = frame_begin(maker, i, live);
             result = frame == NULL ? -1 : 0;
-        } else if (step->kind == TD_STEP_ROOT) {
-            result = pair_add(frame, live_root_spec(maker, step), live_root_value(maker, step));
-        } else if (step->kind == TD_STEP_DO && frame != NULL) {
-            result = pair_add(frame, Py_BuildValue("(s)", "do"), live_do(maker, step));
+        } else if (step->kind == TD_STEP_ROOT || (step->kind == TD_STEP_DO && frame != NULL)) {
+            result = step_add(maker, step, frame);
         }
     }
     return result;
