@@ -22,8 +22,8 @@ require(bool holds, char const *claim, char const *detail)
 static void
 require_same_bytes(td_prog_t const *prog, uint8_t const *want, size_t want_sz, char const *claim)
 {
-    uint8_t    *bytes = NULL; /* owned */
-    size_t      sz    = 0;
+    uint8_t    *bytes  = NULL; /* owned */
+    size_t      sz     = 0;
     td_status_t status = td_prog_encode(prog, &bytes, &sz);
 
     if (status != TD_NOMEM) {
@@ -80,10 +80,13 @@ check_strict(uint8_t const *data, size_t sz, bool changed)
     td_prog_init(&prog);
     status = td_prog_decode(data, sz, &prog, &refusal);
     if (status == TD_OK) {
-        require(!changed, "the strict decoder accepts only what the repair leaves alone", "it accepts");
+        require(!changed, "the strict decoder accepts only what the repair leaves alone",
+                "it accepts");
     } else if (status != TD_NOMEM) {
-        require(changed, "the strict decoder accepts all that the repair leaves alone", refusal.what);
-        require(refusal.what[0] != '\0' && refusal.offset <= sz, "a refusal says where and why", refusal.what);
+        require(changed, "the strict decoder accepts all that the repair leaves alone",
+                refusal.what);
+        require(refusal.what[0] != '\0' && refusal.offset <= sz, "a refusal says where and why",
+                refusal.what);
     }
     td_prog_clear(&prog);
 }
@@ -92,8 +95,8 @@ int
 td_target_decode(uint8_t const *data, size_t sz)
 {
     td_prog_t prog;
-    bool      changed = false;
-    uint8_t  *bytes   = NULL; /* owned */
+    bool      changed  = false;
+    uint8_t  *bytes    = NULL; /* owned */
     size_t    bytes_sz = 0;
 
     td_prog_init(&prog);

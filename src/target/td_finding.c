@@ -31,7 +31,8 @@ require(bool done, char const *what, char const *path)
     char why[PATH_SZ + 200];
 
     if (!done) {
-        snprintf(why, sizeof why, "a finding cannot be written: %s %s: %s", what, path, strerror(errno));
+        snprintf(why, sizeof why, "a finding cannot be written: %s %s: %s", what, path,
+                 strerror(errno));
         td_process_stop(why);
     }
 }
@@ -79,13 +80,15 @@ folder_write(char const *root, td_prog_t const *prog, char const *hash, char con
     if (stat(place, &there) == 0) {
         return;
     }
-    require(snprintf(temporary, sizeof temporary, "%s/.%s-%ld", root, hash, (long)getpid()) < PATH_SZ,
+    require(snprintf(temporary, sizeof temporary, "%s/.%s-%ld", root, hash, (long)getpid()) <
+                PATH_SZ,
             "name", root);
     require(mkdir(temporary, 0777) == 0 || errno == EEXIST, "folder", temporary);
     program_write(temporary, prog);
     file_write(temporary, "log.txt", text, strlen(text));
     file_write(temporary, "finding.json", json, strlen(json));
-    require(rename(temporary, place) == 0 || errno == EEXIST || errno == ENOTEMPTY, "folder", place);
+    require(rename(temporary, place) == 0 || errno == EEXIST || errno == ENOTEMPTY, "folder",
+            place);
 }
 
 void
