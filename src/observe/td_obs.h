@@ -167,15 +167,16 @@ size_t td_obs_diff(td_obs_t *obs, td_val_t reference, td_val_t subject,
 /* ---- showing -------------------------------------------------------------- */
 
 /* td_obs_json writes a value as JSON text; the block is freed with td_free;
-   NULL: no memory.
+   NULL: no memory, or more than 256 MB of text.
 
-   A record is an object keyed by attribute, with "kind" (its class, or its own
-   attribute of that name) first; absent attributes are left out.  Of a tracker
-   only source and guards stand there, the rest is in "fields".  A source is
-   shown by its name, its tree stands beside it under "<attribute>_tree".  Guards
-   are rows [name, kind, {guard_source, source_tree, is_volatile if true, payload
-   if any}], sorted by name.  Ints beyond 2^53 and floats that JSON lacks are
-   strings. */
+   A record is an object keyed by attribute, with "kind" (its class) first;
+   absent attributes are left out.  Of a tracker only source and guards stand
+   there, the rest is in "fields".  An Exception's kind is the name of its class.
+   A Root leaves out what it has not, a Frame has "graph_args" beside its graph.
+   A source is shown by its name, its tree stands beside it under
+   "<attribute>_tree".  Guards are rows [name, kind, {guard_source, source_tree,
+   is_volatile if true, payload if any}], sorted by name.  Ints beyond 2^53 and
+   floats that JSON lacks are strings. */
 char *td_obs_json(td_obs_t *obs, td_val_t val, bool indent);
 
 /* td_obs_tree_text writes a value as an indented tree for people, one attribute

@@ -98,6 +98,27 @@ bool td_form_is_guard(td_obs_t const *obs, td_val_t val);
    no record: one value for whoever compares or shows. */
 bool td_form_is_form(td_obs_t const *obs, td_val_t val);
 
+/* td_obs_is_guards says whether val is a bag of guard rows, at least one. */
+bool td_obs_is_guards(td_obs_t const *obs, td_val_t val);
+
+/* td_obs_guards_by_name gives the members of such a bag in the order in which
+   people look for them: by name, then kind, then content.  Lives in the arena;
+   NULL: no memory, which sticks. */
+td_val_t const *td_obs_guards_by_name(td_obs_t *obs, td_val_t guards);
+
+/* td_obs_find_item gives record's value of attribute, TD_VAL_NONE when its class
+   compares no such attribute. */
+td_val_t td_obs_find_item(td_obs_t const *obs, td_val_t record, char const *attribute);
+
+/* td_obs_source_text is td_form_source_name, "?" for a tree that has no name. */
+char const *td_obs_source_text(td_obs_t *obs, td_val_t tree, size_t *sz);
+
+/* td_obs_is_left_out says whether a record's field is not worth showing: absent,
+   or the null that a Root has for what did not come out of it. */
+bool td_obs_is_left_out(td_obs_t const *obs, td_val_t record, size_t idx);
+
+enum { TD_SHOW_SZ_MAX = 1 << 28 }; /* shown text: shared values are written out, hostile ones without end */
+
 /* td_utf8_next reads one character (lone surrogates count as characters) from
    text at *off and moves *off behind it; UINT32_MAX when there is none that is
    well-formed. */
