@@ -99,7 +99,7 @@ endif()
 # compiled pedantically, which CPython's slot tables could not pass.
 function(td_add_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "PURE" "" "USES")
-  if(NOT room_PURE AND NOT TD_WITH_PYTHON AND NOT name STREQUAL "target")
+  if(NOT room_PURE AND NOT TD_WITH_PYTHON)
     return()
   endif()
   list(TRANSFORM room_USES PREPEND td_)
