@@ -618,6 +618,15 @@ class Arms:
                 function.__code__ = instrumented if on else plain
             self.is_on = on
 
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """Ids, "function: condition" and functions of all arms."""
+        arms = self.arms
+        return (
+            tuple(arm.id for arm in arms),
+            tuple(f"{arm.qualname}: {arm.text}" for arm in arms),
+            tuple(arm.qualname for arm in arms),
+        )
+
     def deciding(self, raised: bool) -> int | None:
         """The last arm of trace that decided a root; of a root that raised, the last
         arm whatever it is.  None: no arm was entered."""

@@ -66,26 +66,26 @@ class Override:
     """Values in force from construction to restore().
 
     Any value of Dynamo's configuration may be set, not only those in NAMES: a
-    case may set what it likes.  context_values: [(attribute, value)] for each
-    tracing context of the program.
+    case may set what it likes.  restore also undoes what a do step has set.
+    context_values: [(attribute, value)] for each tracing context of the program.
     """
 
     __slots__ = ("context_values", "_before")
 
     def __init__(self, overrides: dict[str, Any]) -> None:
         self.context_values: list[tuple[str, Any]] = []
-        self._before: list[tuple[dict, str, Any]] = []
+        self._before: list[tuple[dict, dict]] = [
+            (where, dict(where)) for where in (dynamo._config, functorch._config)
+        ]
         for name in overrides:
-            if name not in CONTEXT_NAMES:
-                where, key = _where(name) if type(name) is str else ({}, "")
-                if key not in where:
-                    raise UnknownConfig(f"no such configuration value: {name!r}")
+            where, key = _where(name) if type(name) is str else ({}, "")
+            if name not in CONTEXT_NAMES and key not in where:
+                raise UnknownConfig(f"no such configuration value: {name!r}")
         for name, value in overrides.items():
             if name in CONTEXT_NAMES:
                 self._set_context(name, value)
             else:
                 where, key = _where(name)
-                self._before.append((where, key, where[key]))
                 where[key] = value
 
     def _set_context(self, name: str, value: Any) -> None:
@@ -97,5 +97,5 @@ class Override:
     def restore(self) -> None:
         """Put back what was there before; a second call does nothing."""
         while self._before:
-            where, key, value = self._before.pop()
-            where[key] = value
+            where, before = self._before.pop()
+            where.update(before)

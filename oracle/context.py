@@ -125,11 +125,11 @@ def _fxmethod(frame: Frame, name_args: tuple, value: Any) -> Any:
 
 
 def _method(frame: Frame, row_args: tuple, value: Any) -> Any:
-    return row_args[0](frame, value, *frame.operands(row_args[1], False))
+    return row_args[0](frame, *frame.operands(row_args[1], False))
 
 
 def _compile(frame: Frame, row: Callable, value: Any) -> Any:
-    return row(frame, value)
+    return row(frame, value if type(value) is tuple else (value,))
 
 
 def _do(frame: Frame, _: None, value: Any) -> Any:
@@ -194,10 +194,14 @@ def _expected() -> tuple[type, ...]:
 EXPECTED = _expected()
 
 _LIBRARY = tuple(
-    {os.path.realpath(path) + os.sep for path in map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))}
-    | {sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    | {os.path.dirname(os.path.dirname(torch.__file__)) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep, "<"}
-)
+    spelled(path) + os.sep
+    for spelled in (os.path.abspath, os.path.realpath)
+    for path in (
+        *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
+        os.path.dirname(os.path.dirname(torch.__file__)),
+        os.path.dirname(__file__),
+    )
+) + ("<",)
 _OBJECTS = os.path.join("tandem", "objects.py")
 
 
@@ -300,6 +304,7 @@ class Frame:
     )  # fmt: skip
 
     def __init__(self, program: Program, steps: list, constraints: list | None) -> None:
+        self._tracing = None
         self.steps = steps
         self._program = program
         self._entries = [_prepare(spec, value) for spec, value in steps]
@@ -331,9 +336,10 @@ class Frame:
         if type(arg) is not tuple or len(arg) != 2 or arg[0] != "ref":
             return arg
         index = arg[1]
-        if type(index) is not int or not 0 <= index < len(self.values) or not isinstance(self.values[index], VariableTracker):
+        found = self.values[index] if type(index) is int and 0 <= index < len(self.values) else None
+        if not isinstance(found, VariableTracker):
             raise MissingOperand(f"step {index!r} of the frame gave no tracker")
-        return self.values[index].as_proxy() if as_proxy else self.values[index]
+        return found.as_proxy() if as_proxy else found
 
     def step(self, index: int) -> int:
         """Run step index; gives its kind.  KeyboardInterrupt passes; whatever a do
@@ -380,12 +386,15 @@ class Program:
     export       whether the frames are traced for export
     """
 
-    def __init__(self, frames: list, config: dict | None = None, constraints: list | None = None, export: bool = False) -> None:
+    def __init__(
+        self, frames: list, config: dict | None = None, constraints: list | None = None, export: bool = False
+    ) -> None:
         self.frames = frames
         self.export = bool(export)
         self.constraints = constraints
         self.frame_state: dict[str, Any] = {}
         self._open: list[Frame] = []
+        self._modes = state.Modes()
         self._config = config_names.Override(config or {})
         self.context_values = self._config.context_values
         state.dispatch_tables_changed()
@@ -397,9 +406,14 @@ class Program:
         self._open.append(frame)
         return frame
 
+    def close_frame(self) -> None:
+        """Close the frame that was opened last."""
+        self._open.pop().close()
+
     def close(self) -> None:
         """Close what is open and put the configuration back."""
         while self._open:
             self._open.pop().close()
         self._config.restore()
-        state.dispatch_tables_changed()
+        self._modes.restore()
+        state.leave()

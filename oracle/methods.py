@@ -1,22 +1,27 @@
 """Rows of the entry points "method" and "compile".
 
-("method", name, args): the object is given to a listed function of the loaded
-file, which other parts of Dynamo call directly (code generation, guards,
-ShapeEnv, tracing of random numbers and of dataclasses.fields).  Arguments are
-constants or trackers of the frame.
+("method", name, args): a listed function of the loaded file is called directly,
+as other parts of Dynamo do (code generation, guards, ShapeEnv, tracing of random
+numbers and of dataclasses.fields).  Arguments are objects or trackers of the
+frame; the step's own object is not used.
 
-("compile", name): a function of a fixed set is run through the compiler on the
-object; every builder call of its translation counts as done by this root.
+("compile", name): a function of a fixed set is run through the compiler; the
+step's object is the tuple of its arguments (anything else: its one argument).
+Every builder call of its translation counts as done by this root.
 """
 from __future__ import annotations
 
+import dataclasses
 import random
 from typing import Any, Callable
 
 import torch
 from torch._dynamo import source as sources
+from torch._dynamo.codegen import PyCodegen
 from torch._dynamo.variables import builder as reference
 from torch._dynamo.variables.base import VariableTracker
+
+from . import state
 
 
 class BadOperand(TypeError):
@@ -24,6 +29,18 @@ class BadOperand(TypeError):
 
 
 # ---- methods -----------------------------------------------------------------
+
+
+def _source(name: Any) -> sources.Source | None:
+    """The source that an argument stands for: a str a local, an int a random value,
+    ("const", name) a constant, None no source."""
+    if name is None:
+        return None
+    if type(name) is int:
+        return sources.RandomValueSource(name)
+    if type(name) is tuple and len(name) == 2 and name[0] == "const":
+        return sources.ConstantSource(name[1])
+    return sources.LocalSource(str(name))
 
 
 def _graph_arg(tracker: Any) -> Any:
@@ -34,167 +51,158 @@ def _graph_arg(tracker: Any) -> Any:
     return proxy.node.meta["grapharg"]
 
 
-def _source(name: Any) -> sources.Source:
-    """A local source for a name; a random one for an int; a constant one for
-    ("const", name)."""
-    if type(name) is int:
-        return sources.RandomValueSource(name)
-    if type(name) is tuple and len(name) == 2 and name[0] == "const":
-        return sources.ConstantSource(name[1])
-    return sources.LocalSource(str(name))
+def _dead_graph_arg(frame) -> Any:
+    """The GraphArg of a tensor that is there no more.  Side effects forget it too:
+    its id may be another object's the next moment."""
+    tensor = torch.ones(2)
+    tracker = reference.VariableBuilder(frame.tx, sources.LocalSource("gone"))(tensor)
+    side_effects = frame.output.side_effects
+    side_effects.id_to_variable.pop(id(tensor))
+    assert side_effects.keepalive.pop() is tensor
+    return _graph_arg(tracker)
 
 
-def _arg_example(frame, _value, tracker):
-    return _graph_arg(tracker).example
+METHODS: dict[str, Callable] = {}
 
 
-def _arg_equal(frame, _value, tracker, other):
-    return _graph_arg(tracker) == _graph_arg(other)
+def _method(name: str):
+    def enter(function: Callable) -> Callable:
+        METHODS[name] = function
+        return function
+
+    return enter
 
 
-def _arg_erase(frame, _value, tracker):
+@_method("wrap_unspecialized_primitive")
+def _unspecialized(frame, value, name="x"):
+    """VariableBuilder.wrap_unspecialized_primitive, past the checks of its callers."""
+    return reference.VariableBuilder(frame.tx, _source(name)).wrap_unspecialized_primitive(value)
+
+
+@_method("wrap_to_fake_tensor_and_record")
+def _to_fake(frame, value, name="x", is_tensor=True, ignore_subclass=False):
+    """As builtin.call_setattr does for a tensor that becomes a module's attribute."""
+    return reference.wrap_to_fake_tensor_and_record(
+        value, frame.tx, ignore_subclass, source=_source(name), is_tensor=is_tensor
+    )
+
+
+@_method("_dataclasses_fields_lambda")
+def _fields(frame, value):
+    """On a tracker of the frame, or on a tracker without source made for an object."""
+    if not isinstance(value, VariableTracker):
+        value = reference.UserDefinedObjectVariable(value)
+    return reference._dataclasses_fields_lambda(value)
+
+
+@_method("wrap_constant_literal")
+def _constant_literal(frame, value):
+    """SourcelessBuilder.wrap_constant_literal, past the check of its caller."""
+    return reference.SourcelessBuilder.wrap_constant_literal(value)
+
+
+@_method("GraphArg.example")
+def _example(frame, tracker=None):
+    """The example behind a tracker; without one, that of a tensor which died."""
+    return (_graph_arg(tracker) if tracker is not None else _dead_graph_arg(frame)).example
+
+
+@_method("GraphArg.__eq__")
+def _arg_equal(frame, tracker, other=None):
+    return _graph_arg(tracker) == _graph_arg(tracker if other is None else other)
+
+
+@_method("GraphArg.load")
+def _arg_load(frame, tracker):
+    """The instructions that load the argument, as text."""
+    return [one.opname for one in _graph_arg(tracker).load(PyCodegen(frame.tx))]
+
+
+@_method("GraphArg.erase")
+def _arg_erase(frame, tracker):
     arg = _graph_arg(tracker)
     arg.erase()
     return arg.example
 
 
-class _Recorder:
-    """Stands in for PyCodegen where GraphArg.load reconstructs a local."""
-
-    def __init__(self) -> None:
-        self.loaded: list[str] = []
-
-    def create_load(self, name: str) -> str:
-        self.loaded.append(name)
-        return name
-
-
-def _arg_load(frame, _value, tracker):
-    return str(_graph_arg(tracker).load(_Recorder()))
-
-
-def _tracked(value: Any, name: Any) -> Any:
-    return reference.TrackedFake(value, _source(name), None)
-
-
-def _tracked_hash(frame, value, name="a"):
-    return hash(_tracked(value, name)) == hash(_tracked(value, name))
-
-
+@_method("TrackedFake.__eq__")
 def _tracked_equal(frame, value, name="a", other="a"):
-    return _tracked(value, name) == _tracked(value, other)
+    """Against another tracked fake of the same value, or against an object that is none."""
+    if type(other) is str:
+        other = reference.TrackedFake(value, _source(other), None)
+    return reference.TrackedFake(value, _source(name), None) == other
 
 
-def _tracked_equal_else(frame, value, name="a"):
-    return _tracked(value, name) == value
-
-
-def _unspecialized(frame, value, name="x"):
-    return reference.VariableBuilder(frame.tx, _source(name)).wrap_unspecialized_primitive(value)
-
-
-def _fields(frame, value, tracker):
-    return reference._dataclasses_fields_lambda(tracker)
-
-
-def _fields_sourceless(frame, value):
-    return reference._dataclasses_fields_lambda(reference.UserDefinedObjectVariable(value))
-
-
-def _to_fake(frame, value, name="x", is_tensor=True, ignore_subclass=False):
-    source = None if name is None else _source(name)
-    return reference.wrap_to_fake_tensor_and_record(
-        value, frame.tx, ignore_subclass, source=source, is_tensor=is_tensor
-    )
-
-
-def _automatic_dynamic(frame, value, name="x", static_shapes=False):
-    return reference._automatic_dynamic(value, frame.tx, name, static_shapes)
-
-
-def _constant_literal(frame, value):
-    return reference.SourcelessBuilder.wrap_constant_literal(value)
-
-
-METHODS: dict[str, Callable] = {
-    "GraphArg.example": _arg_example,
-    "GraphArg.__eq__": _arg_equal,
-    "GraphArg.erase": _arg_erase,
-    "GraphArg.load": _arg_load,
-    "TrackedFake.__hash__": _tracked_hash,
-    "TrackedFake.__eq__": _tracked_equal,
-    "TrackedFake.__eq__ other": _tracked_equal_else,
-    "VariableBuilder.wrap_unspecialized_primitive": _unspecialized,
-    "_dataclasses_fields_lambda": _fields,
-    "_dataclasses_fields_lambda sourceless": _fields_sourceless,
-    "wrap_to_fake_tensor_and_record": _to_fake,
-    "_automatic_dynamic": _automatic_dynamic,
-    "SourcelessBuilder.wrap_constant_literal": _constant_literal,
-}
+@_method("TrackedFake.__hash__")
+def _tracked_hash(frame, value, name="a"):
+    """Whether two tracked fakes of one value and name have the same hash."""
+    one, other = (reference.TrackedFake(value, _source(name), None) for _ in range(2))
+    return hash(one) == hash(other)
 
 
 # ---- compiles ------------------------------------------------------------------
 
 
-def _add_one(x):
-    return x + 1
+def _frame(*args):
+    result = 0
+    for arg in args:
+        result = result + arg
+    return result
 
 
-def _random_size(x):
-    return x + random.randint(1, 5)
+def _setattr(holder, value):
+    holder.extra = value + 1
+    return holder.extra
 
 
-def _field_names(x):
-    import dataclasses
-
-    return torch.ones(2) * len(dataclasses.fields(x))
+def _item(tensor, number):
+    return tensor.sum(int(number)) if number > 0 else tensor
 
 
-def _set_weight(module):
-    module.extra = torch.ones(2)
-    return module.extra + 1
+def _fields_of(tensor, value):
+    return tensor + len(dataclasses.fields(value))
 
 
-def _numpy_item(x):
-    return torch.ones(4)[: int(x)]
+def _random(tensor):
+    return tensor * random.random() + random.randint(1, 5)
 
 
 def _compile(function: Callable) -> Callable:
-    """A row: runs function(value) through the compiler and gives the trackers that
+    """A row: runs function(*args) through the compiler and gives the trackers that
     the outermost builder calls made, in order."""
 
-    def row(frame, value) -> list[VariableTracker]:
+    def row(frame, args: tuple) -> list[VariableTracker]:
         made: list[VariableTracker] = []
         depth = 0
         call = reference.VariableBuilder.__call__
 
-        def spying(self, inner):
+        def spying(self, value):
             nonlocal depth
             depth += 1
             try:
-                tracker = call(self, inner)
+                tracker = call(self, value)
             finally:
                 depth -= 1
             if depth == 0:
                 made.append(tracker)
             return tracker
 
-        torch._dynamo.reset()
+        state.forget_compiled()
         reference.VariableBuilder.__call__ = spying
         try:
-            torch._dynamo.optimize("eager")(function)(value)
+            torch._dynamo.optimize("eager")(function)(*args)
         finally:
             reference.VariableBuilder.__call__ = call
-            torch._dynamo.reset()
+            state.forget_compiled()
         return made
 
     return row
 
 
 COMPILES: dict[str, Callable] = {
-    "add_one": _compile(_add_one),
-    "random": _compile(_random_size),
-    "fields": _compile(_field_names),
-    "set_weight": _compile(_set_weight),
-    "numpy_item": _compile(_numpy_item),
+    "frame": _compile(_frame),
+    "setattr": _compile(_setattr),
+    "item": _compile(_item),
+    "fields": _compile(_fields_of),
+    "random": _compile(_random),
 }

@@ -31,6 +31,10 @@ size_t      td_reference_arm_cnt(td_reference_t const *reference);
 char const *td_reference_arm_id (td_reference_t const *reference, size_t idx); /* "L410/if/T" */
 char const *td_reference_arm_text(td_reference_t const *reference, size_t idx); /* "VariableBuilder._wrap: condition" */
 
+/* td_reference_watch_arms switches the recording of arms on (as it is at first) or
+   off, for whole programs; off, runs have no arms and outcomes no deciding arm. */
+td_status_t td_reference_watch_arms(td_reference_t *reference, bool on);
+
 /* td_reference_recursion_left: how many more Python frames may be entered at a
    root before RecursionError.  Always the same: the reference is called from the
    same stack depth whoever calls. */

@@ -1,0 +1,402 @@
+/* td_reference_run.c: one program on the reference, frame by frame. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "py/td_changes.h"
+#include "py/td_py_depth.h"
+#include "py/td_py_error.h"
+#include "reference/td_reference_private.h"
+
+/* What a run has at hand; all borrowed but for program and frame. */
+typedef struct {
+    td_reference_t       *reference;
+    td_live_t const      *live;
+    td_run_limit_t const *limit;
+    td_run_t             *run;
+    PyObject             *program; /* owned: tandem.oracle.context.Program */
+    PyObject             *frame;   /* owned: the open Frame, or NULL */
+    size_t                frame_idx;
+} run_t;
+
+/* ---- small things ------------------------------------------------------------- */
+
+static td_status_t
+hook(run_t *self, size_t step_idx)
+{
+    if (self->reference->hook == NULL) {
+        return TD_OK;
+    }
+    return self->reference->hook(self->reference->hook_ctx, self->frame_idx, step_idx);
+}
+
+/* failed notes that the reference broke outside every root, from the pending
+   exception.  Bad input and an interruption are no failure of the reference: they
+   stay pending. */
+static td_status_t
+failed(run_t *self, char const *during)
+{
+    char text[512], line[600];
+
+    if (PyErr_ExceptionMatches(self->reference->bad[0]) ||
+        PyErr_ExceptionMatches(self->reference->bad[1]) ||
+        PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+        return TD_PYERR;
+    }
+    td_py_error_text(text, sizeof text);
+    snprintf(line, sizeof line, "frame %zu, %s: %s", self->frame_idx, during, text);
+    self->run->failed = td_arena_dup(&self->run->arena, line, strlen(line));
+    return self->run->failed == NULL ? TD_NOMEM : TD_OK;
+}
+
+static bool
+within(run_t const *self, size_t step_idx)
+{
+    td_run_limit_t const *limit = self->limit;
+
+    if (limit == NULL || limit->step_cnt == NULL || self->frame_idx >= limit->frame_cnt) {
+        return true;
+    }
+    return step_idx < limit->step_cnt[self->frame_idx];
+}
+
+/* ---- arms ------------------------------------------------------------------------ */
+
+/* arms_take adds the arms of the last step to run's set, gives the deciding one
+   (-1: none) and empties the trace. */
+static td_status_t
+arms_take(run_t *self, bool raised, Py_ssize_t *deciding)
+{
+    td_reference_t *reference = self->reference;
+    PyObject       *trace     = reference->trace;
+
+    *deciding = -1;
+    if (reference->arms_on) {
+        for (Py_ssize_t at = PyList_GET_SIZE(trace) - 1; at >= 0; at--) {
+            long arm = PyLong_AsLong(PyList_GET_ITEM(trace, at));
+
+            self->run->arms[arm / 64] |= (uint64_t)1 << (arm % 64);
+            if (*deciding < 0 && (raised || reference->arm_decides[arm])) {
+                *deciding = (Py_ssize_t)arm;
+            }
+        }
+    }
+    return PyList_SetSlice(trace, 0, PyList_GET_SIZE(trace), NULL) < 0 ? TD_PYERR : TD_OK;
+}
+
+/* ---- one step ---------------------------------------------------------------------- */
+
+/* item_get gives frame.<list>[step_idx]; a new reference. */
+static PyObject *
+item_get(run_t *self, char const *list, size_t step_idx)
+{
+    PyObject *items = PyObject_GetAttrString(self->frame, list);
+    PyObject *item  = items == NULL ? NULL : PySequence_GetItem(items, (Py_ssize_t)step_idx);
+
+    Py_XDECREF(items);
+    return item;
+}
+
+/* exception_note says of an exception outcome what it is. */
+static td_status_t
+exception_note(run_t *self, size_t step_idx, td_outcome_t *out)
+{
+    PyObject   *error    = item_get(self, "values", step_idx);
+    PyObject   *internal = item_get(self, "internal", step_idx);
+    td_status_t status   = TD_PYERR;
+
+    if (error == NULL || internal == NULL) {
+        goto done;
+    }
+    out->internal_error = internal == Py_True;
+    out->why =
+        td_arena_dup(&self->run->arena, Py_TYPE(error)->tp_name, strlen(Py_TYPE(error)->tp_name));
+    status = out->why == NULL ? TD_NOMEM : TD_OK;
+    if (PyErr_GivenExceptionMatches(error, PyExc_MemoryError)) {
+        out->kind = TD_OUTCOME_POISONED;
+        out->why  = "out-of-memory";
+    }
+done:
+    Py_XDECREF(error);
+    Py_XDECREF(internal);
+    return status;
+}
+
+static td_status_t
+outcome_note(run_t *self, size_t step_idx, int kind, td_outcome_t *out)
+{
+    static td_outcome_kind_t const kinds[] = {
+        TD_OUTCOME_NOT_RUN,
+        TD_OUTCOME_TRACKER,
+        TD_OUTCOME_EXCEPTION,
+        TD_OUTCOME_DO,
+    };
+    td_status_t status   = TD_OK;
+    Py_ssize_t  deciding = -1;
+
+    out->kind = kinds[kind];
+    TD_TRY(arms_take(self, out->kind == TD_OUTCOME_EXCEPTION, &deciding));
+    if (deciding >= 0) {
+        out->arm      = self->reference->arm_ids[deciding];
+        out->function = self->reference->arm_functions[deciding];
+    }
+    if (out->kind == TD_OUTCOME_EXCEPTION) {
+        TD_TRY(exception_note(self, step_idx, out));
+    }
+done:
+    return status;
+}
+
+static td_status_t
+step_run(run_t *self, PyObject *step, size_t step_idx, td_outcome_t *out)
+{
+    PyObject *index, *result = NULL;
+    int       kind;
+
+    index = PyLong_FromSize_t(step_idx);
+    if (index != NULL) {
+        result = PyObject_CallOneArg(step, index);
+        Py_DECREF(index);
+    }
+    if (result == NULL) {
+        return failed(self, "do step");
+    }
+    kind = (int)PyLong_AsLong(result);
+    Py_DECREF(result);
+    return outcome_note(self, step_idx, kind, out);
+}
+
+/* ---- one frame ------------------------------------------------------------------------ */
+
+static bool
+is_do(PyObject *steps, size_t step_idx)
+{
+    PyObject *spec =
+        PyTuple_GET_ITEM(PyList_GET_ITEM(steps, (Py_ssize_t)step_idx), 0); /* borrowed */
+    PyObject *kind =
+        PyTuple_Check(spec) && PyTuple_GET_SIZE(spec) > 0 ? PyTuple_GET_ITEM(spec, 0) : NULL;
+
+    return kind != NULL && PyUnicode_Check(kind) &&
+           PyUnicode_CompareWithASCIIString(kind, "do") == 0;
+}
+
+static td_status_t
+steps_run(run_t *self, PyObject *steps, td_run_frame_t *out)
+{
+    PyObject   *step   = PyObject_GetAttrString(self->frame, "step");
+    td_status_t status = step == NULL ? TD_PYERR : TD_OK;
+
+    TD_TRY(status);
+    for (size_t idx = 0; idx < out->outcome_cnt && self->run->failed == NULL; idx++) {
+        if (within(self, idx) || is_do(steps, idx)) {
+            TD_TRY(step_run(self, step, idx, &out->outcomes[idx]));
+            TD_TRY(hook(self, idx));
+        }
+    }
+done:
+    Py_XDECREF(step);
+    return status;
+}
+
+/* walk_frame reads the open frame into a record; what does not fit the schema is
+   the harness's own failure. */
+static td_status_t
+walk_frame(run_t *self, td_walk_frame_t const *frame, td_val_t *record)
+{
+    td_reference_t *reference = self->reference;
+    td_status_t     status    = td_walk_run(reference->walk, reference->obs, frame, record);
+
+    if (status == TD_REJECT || status == TD_INTERNAL) {
+        PyErr_Format(PyExc_RuntimeError, "frame %zu does not fit the schema: %s", self->frame_idx,
+                     td_walk_why(reference->walk));
+        status = TD_PYERR;
+    }
+    return status;
+}
+
+/* frame_write keeps the canonical bytes of the open frame in run's arena. */
+static td_status_t
+frame_write(run_t *self, size_t globals_cnt, td_changes_t const *changes, td_run_frame_t *out)
+{
+    td_obs_t       *obs    = self->reference->obs;
+    td_val_t        record = TD_VAL_NONE;
+    uint8_t        *bytes  = NULL;
+    td_walk_frame_t frame  = {
+         .objects      = self->live->objects,
+         .tx           = PyObject_GetAttrString(self->frame, "tx"),
+         .kinds        = PyObject_GetAttrString(self->frame, "kinds"),
+         .values       = PyObject_GetAttrString(self->frame, "values"),
+         .sources      = PyObject_GetAttrString(self->frame, "sources"),
+         .globals_skip = globals_cnt,
+         .changes      = changes,
+    };
+    td_status_t status = TD_PYERR;
+
+    if (frame.tx == NULL || frame.kinds == NULL || frame.values == NULL || frame.sources == NULL) {
+        goto done;
+    }
+    td_obs_reset(obs);
+    TD_TRY(walk_frame(self, &frame, &record));
+    TD_TRY(td_obs_encode(obs, record, &bytes, &out->bytes_sz));
+    out->bytes =
+        (uint8_t const *)td_arena_dup(&self->run->arena, (char const *)bytes, out->bytes_sz);
+    status = out->bytes == NULL ? TD_NOMEM : TD_OK;
+done:
+    td_free(bytes);
+    Py_CLEAR(frame.tx);
+    Py_CLEAR(frame.kinds);
+    Py_CLEAR(frame.values);
+    Py_CLEAR(frame.sources);
+    return status;
+}
+
+static td_status_t
+globals_count(run_t *self, size_t *cnt)
+{
+    PyObject  *globals = PyObject_GetAttrString(self->frame, "f_globals");
+    Py_ssize_t size    = globals == NULL ? -1 : PyDict_Size(globals);
+
+    *cnt = (size_t)size;
+    Py_XDECREF(globals);
+    return size < 0 ? TD_PYERR : TD_OK;
+}
+
+/* frame_close leaves the context; a pending exception stays pending. */
+static td_status_t
+frame_close(run_t *self)
+{
+    td_py_error_t error;
+    PyObject     *result;
+    td_status_t   status = TD_OK;
+
+    if (self->frame == NULL) {
+        return TD_OK;
+    }
+    td_py_error_fetch(&error);
+    result = PyObject_CallMethod(self->program, "close_frame", NULL);
+    if (result == NULL) {
+        status = failed(self, "closing the context");
+    }
+    Py_XDECREF(result);
+    Py_CLEAR(self->frame);
+    td_py_error_restore(&error);
+    return status;
+}
+
+static td_status_t
+frame_steps(run_t *self, PyObject *steps, td_run_frame_t *out)
+{
+    td_changes_t *changes     = td_changes_new(self->live->objects);
+    size_t        globals_cnt = 0;
+    td_status_t   status      = changes == NULL ? TD_NOMEM : TD_OK;
+
+    TD_TRY(status);
+    TD_TRY(globals_count(self, &globals_cnt));
+    TD_TRY(hook(self, TD_STEP_BEGIN));
+    TD_TRY(steps_run(self, steps, out));
+    if (self->run->failed == NULL) {
+        TD_TRY(frame_write(self, globals_cnt, changes, out));
+        TD_TRY(hook(self, TD_STEP_END));
+    }
+done:
+    td_changes_free(changes);
+    return status;
+}
+
+static td_status_t
+frame_run(run_t *self)
+{
+    PyObject *steps =
+        PyList_GET_ITEM(self->live->frames, (Py_ssize_t)self->frame_idx); /* borrowed */
+    td_run_frame_t *out = &self->run->frames[self->frame_idx];
+    td_status_t     status, closed;
+
+    out->outcome_cnt = (size_t)PyList_GET_SIZE(steps);
+    out->outcomes    = td_arena_alloc(&self->run->arena, out->outcome_cnt * sizeof *out->outcomes);
+    if (out->outcomes == NULL) {
+        return TD_NOMEM;
+    }
+    for (size_t idx = 0; idx < out->outcome_cnt; idx++) {
+        out->outcomes[idx] = (td_outcome_t){.arm = "", .why = "", .function = ""};
+    }
+    self->frame = PyObject_CallMethod(self->program, "open", "n", (Py_ssize_t)self->frame_idx);
+    if (self->frame == NULL) {
+        return failed(self, "opening the context");
+    }
+    status = frame_steps(self, steps, out);
+    closed = frame_close(self);
+    return status != TD_OK ? status : closed;
+}
+
+/* ---- the program ---------------------------------------------------------------------- */
+
+static td_status_t
+program_open(run_t *self)
+{
+    td_live_t const *live = self->live;
+
+    self->program = PyObject_CallFunctionObjArgs(self->reference->program, live->frames,
+                                                 live->config, live->constraints,
+                                                 live->export_mode ? Py_True : Py_False, NULL);
+    return self->program == NULL ? failed(self, "opening the program") : TD_OK;
+}
+
+/* program_close puts the configuration back; a pending exception stays pending. */
+static td_status_t
+program_close(run_t *self)
+{
+    td_py_error_t error;
+    PyObject     *result;
+    td_status_t   status = TD_OK;
+
+    if (self->program == NULL) {
+        return TD_OK;
+    }
+    td_py_error_fetch(&error);
+    result = PyObject_CallMethod(self->program, "close", NULL);
+    if (result == NULL) {
+        status = failed(self, "closing the program");
+    }
+    Py_XDECREF(result);
+    Py_CLEAR(self->program);
+    td_py_error_restore(&error);
+    return status;
+}
+
+static td_status_t
+frames_run(run_t *self)
+{
+    td_run_t   *run    = self->run;
+    td_status_t status = TD_OK;
+
+    run->frame_cnt = (size_t)PyList_GET_SIZE(self->live->frames);
+    run->frames    = td_arena_alloc(&run->arena, run->frame_cnt * sizeof *run->frames);
+    if (run->frames == NULL) {
+        return TD_NOMEM;
+    }
+    TD_TRY(program_open(self));
+    for (; self->frame_idx < run->frame_cnt && run->failed == NULL; self->frame_idx++) {
+        TD_TRY(frame_run(self));
+    }
+done:
+    return status;
+}
+
+td_status_t
+td_reference_run(td_reference_t *reference, td_live_t const *live, td_run_limit_t const *limit,
+                 td_run_t *run)
+{
+    run_t self     = {.reference = reference, .live = live, .limit = limit, .run = run};
+    int   collects = PyGC_Disable(); /* when garbage dies hangs on the schedule of reset alone */
+    td_py_depth_t depth;
+    td_status_t   status, closed;
+
+    td_py_depth_enter(&depth);
+    status = frames_run(&self);
+    closed = program_close(&self);
+    td_py_depth_leave(&depth);
+    if (collects) {
+        PyGC_Enable();
+    }
+    return status != TD_OK ? status : closed;
+}
