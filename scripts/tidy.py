@@ -54,6 +54,11 @@ LONG_FILES: dict[str, str] = {}
 
 #: .c files without a test file of their name, and what tests them instead.
 TESTED_ELSEWHERE: dict[str, str] = {
+    "src/observe/td_obs_look.c": "the reading half of td_obs.h: tests/observe/test_td_obs.c",
+    "src/observe/td_obs_space.c": "the ordinals of td_obs.h: tests/observe/test_td_obs.c",
+    "src/observe/td_utf8.c": "seen through strings: tests/observe/test_td_obs.c",
+    "src/observe/td_obs_show.c": "tests/observe/test_td_obs_json.c",
+    "src/observe/td_obs_tree.c": "tests/observe/test_td_obs_json.c",
     "src/check/side_reference.c": "needs the reference: tests/py",
     "src/check/side_subject.c": "needs the reference: tests/py",
     "src/check/td_shared.c": "needs the reference: tests/py",
