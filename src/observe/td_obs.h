@@ -171,7 +171,8 @@ size_t td_obs_diff(td_obs_t *obs, td_val_t reference, td_val_t subject,
 
    A record is an object keyed by attribute, with "kind" (its class) first;
    absent attributes are left out.  Of a tracker only source and guards stand
-   there, the rest is in "fields".  An Exception's kind is the name of its class.
+   there, the rest is in "fields".  An Exception's kind is the name of its class,
+   without the module, which stands in "class".
    A Root leaves out what it has not, a Frame has "graph_args" beside its graph.
    A source is shown by its name, its tree stands beside it under
    "<attribute>_tree".  Guards are rows [name, kind, {guard_source, source_tree,

@@ -306,44 +306,53 @@ put_graph_args(printer_t *printer, td_val_t frame, bool *first)
     close_bracket(printer, "]", !first_arg);
 }
 
-static char const *
-kind_of(td_obs_t const *obs, td_val_t record)
+/* The class of an exception is text with its module; the last name is what
+   people call it. */
+static void
+put_exception(printer_t *printer, td_val_t record, bool *first)
 {
-    td_class_t class_id = td_obs_get_class(obs, record);
-    td_val_t   type     = TD_VAL_NONE;
+    td_obs_t   *obs  = printer->obs;
+    td_val_t    full = td_obs_find_item(obs, record, "kind");
+    char const *text = td_obs_kind(obs, full) == TD_VAL_STR ? td_obs_get_str(obs, full, NULL) : "";
+    char const *dot  = strrchr(text, '.');
+    char const *last = dot != NULL ? dot + 1 : text;
 
-    if (class_id == TD_CLASS_Exception) {
-        type = td_obs_find_item(obs, record, "type");
-    }
-    if (type != TD_VAL_NONE && td_form_is_form(obs, type)) {
-        td_val_t last = td_obs_get_item(obs, type, td_obs_get_cnt(obs, type) - 1);
+    put_key(printer, first, "kind", "");
+    put_string(printer, last, strlen(last));
+    put_key(printer, first, "class", "");
+    put_value(printer, full);
+    put_key(printer, first, "message", "");
+    put_value(printer, td_obs_find_item(obs, record, "message"));
+}
 
-        if (td_obs_kind(obs, last) == TD_VAL_STR) {
-            return td_obs_get_str(obs, last, NULL);
-        }
-    }
-    return td_class_name(class_id);
+static void
+put_tracker(printer_t *printer, td_val_t record, bool *first)
+{
+    bool none_in = true;
+
+    put_members(printer, record, first, is_up_front);
+    put_key(printer, first, "fields", "");
+    open_bracket(printer, "{");
+    put_members(printer, record, &none_in, is_in_fields);
+    close_bracket(printer, "}", !none_in);
 }
 
 static void
 put_record(printer_t *printer, td_val_t record)
 {
-    td_obs_t   *obs      = printer->obs;
-    td_class_t  class_id = td_obs_get_class(obs, record);
-    char const *kind     = kind_of(obs, record);
-    bool        first    = true;
-    bool        none_in  = true;
+    td_class_t class_id = td_obs_get_class(printer->obs, record);
+    bool       first    = true;
 
     open_bracket(printer, "{");
-    put_key(printer, &first, "kind", "");
-    put_string(printer, kind, strlen(kind));
-    if (td_class_is_a(class_id, TD_CLASS_VariableTracker)) {
-        put_members(printer, record, &first, is_up_front);
-        put_key(printer, &first, "fields", "");
-        open_bracket(printer, "{");
-        put_members(printer, record, &none_in, is_in_fields);
-        close_bracket(printer, "}", !none_in);
+    if (class_id == TD_CLASS_Exception) {
+        put_exception(printer, record, &first);
     } else {
+        put_key(printer, &first, "kind", "");
+        put_string(printer, td_class_name(class_id), strlen(td_class_name(class_id)));
+    }
+    if (td_class_is_a(class_id, TD_CLASS_VariableTracker)) {
+        put_tracker(printer, record, &first);
+    } else if (class_id != TD_CLASS_Exception) {
         put_members(printer, record, &first, is_any);
     }
     if (class_id == TD_CLASS_Frame) {
@@ -389,6 +398,11 @@ put_value(printer_t *printer, td_val_t val)
         put_items(printer, val);
         break;
     case TD_VAL_LIST:
+        /* A guard on its own: one side of a difference. */
+        if (td_form_is_guard(obs, val) && td_form_is_source(obs, td_obs_get_item(obs, val, 0))) {
+            put_guard(printer, val);
+            break;
+        }
         put_items(printer, val);
         break;
     case TD_VAL_RECORD:
