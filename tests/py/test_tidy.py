@@ -60,6 +60,7 @@ CASES = [
     ("check_braces", "src/base/a.c", "#define X(a) if (a) b\n", 0),
     ("check_dynamo", "src/builder/a.c", 'import("torch._dynamo.variables");\n', 1),
     ("check_dynamo", "src/builder/a.c", "/* mirrors torch._dynamo.variables */\n", 0),
+    ("check_dynamo", "src/builder/a.c", 'kind("torch._dynamo.exc.Unsupported");\n', 0),
     ("check_dynamo", "src/check/a.c", 'import("torch._dynamo.variables");\n', 0),
     ("check_leftovers", "src/base/a.c", "/* TO" "DO: later */\n", 1),
     ("check_leftovers", "src/base/a.c", "/* good fo" "r now */\n", 1),
@@ -93,5 +94,5 @@ def test_a_row_that_is_not_needed_is_refused(tidy, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tidy, "LONG_FUNCTIONS", {("src/a.c", "f"): "why"})
     monkeypatch.setattr(tidy, "LONG_FILES", {"src/a.c": "why"})
     monkeypatch.setattr(tidy, "TESTED_ELSEWHERE", {"src/base/a.c": "why"})
-    monkeypatch.setattr(tidy, "DYNAMO_NAMES", {("src/a.c", "torch.fx"): "why"})
+    monkeypatch.setattr(tidy, "DYNAMO_NAMES", {"torch.fx": "why"})
     assert len(list(tidy.check_tables(["src/a.c"], {"src/a.c": "int x;\n"}))) == 4
