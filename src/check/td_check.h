@@ -95,6 +95,7 @@ typedef struct {
     bool                  built;  /* every root was built (an exception is an outcome) */
     char const           *why;    /* what was not there, one line; "" when built */
     char const           *json;   /* the observation as JSON text */
+    char const *tree; /* the same as a tree for people */
     uint8_t const *const *frames; /* canonical bytes, frame by frame */
     size_t const         *frame_szs;
     size_t                frame_cnt;

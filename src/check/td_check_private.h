@@ -48,6 +48,11 @@ td_status_t td_maker_make(td_check_t *check, td_maker_t const *maker, td_live_t 
 /* td_plan_make notes live's steps. */
 td_status_t td_plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan);
 
+/* A frame's record holds roots only: td_plan_is_root says whether a step is one,
+   td_plan_root the index it has among the frame's roots. */
+bool   td_plan_is_root(td_plan_t const *plan, size_t frame, size_t step);
+size_t td_plan_root(td_plan_t const *plan, size_t frame, size_t step);
+
 /* td_pair_run runs both sides, each on objects of its own (or both beside each
    other on the same ones); runs are emptied first.  plan may be NULL. */
 td_status_t td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *limit,
@@ -96,6 +101,7 @@ td_status_t td_report_add(td_check_t *check, td_finding_t const *finding);
 td_status_t td_report_observations(td_check_t *check, td_run_t const *reference,
                                    td_run_t const *subject);
 td_status_t td_report_json(td_check_t *check, td_run_t const *run, char const **json);
+td_status_t td_report_tree(td_check_t *check, td_run_t const *run, char const **tree);
 char const *td_report_keep(td_check_t *check,
                            char const *text); /* a copy in the arena, "" without memory */
 char const *td_report_quote(td_check_t *check, char const *text); /* the same as a JSON string */

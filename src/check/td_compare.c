@@ -2,6 +2,7 @@
 #include "check/td_check_private.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,18 +138,23 @@ trail_find(td_run_frame_t const *frame, char const *path)
 static size_t
 step_of(place_t const *place, char const *path)
 {
-    unsigned long step;
+    unsigned long root;
+    size_t        last  = 0;
+    size_t        cnt   = 0;
     char const   *roots = strstr(path, "roots[");
 
-    if (roots != NULL && sscanf(roots, "roots[%lu]", &step) == 1 && step < place->end) {
-        return step;
+    if (roots == NULL || sscanf(roots, "roots[%lu]", &root) != 1) {
+        root = ULONG_MAX;
     }
-    for (size_t idx = place->end; idx-- > 0;) {
-        if (strcmp(place->plan->entries[place->frame][idx], "do") != 0) {
-            return idx;
+    for (size_t step = 0; step < place->end; step++) {
+        if (td_plan_is_root(place->plan, place->frame, step)) {
+            last = step;
+            if (cnt++ == root) {
+                break;
+            }
         }
     }
-    return 0;
+    return last;
 }
 
 static td_outcome_t const *

@@ -112,6 +112,23 @@ td_plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan)
     return TD_OK;
 }
 
+bool
+td_plan_is_root(td_plan_t const *plan, size_t frame, size_t step)
+{
+    return strcmp(plan->entries[frame][step], "do") != 0;
+}
+
+size_t
+td_plan_root(td_plan_t const *plan, size_t frame, size_t step)
+{
+    size_t root = 0;
+
+    for (size_t idx = 0; idx < step; idx++) {
+        root += td_plan_is_root(plan, frame, idx);
+    }
+    return root;
+}
+
 /* ---- one side --------------------------------------------------------------------- */
 
 static td_status_t

@@ -159,11 +159,14 @@ text_put(text_t *text, char const *more)
     }
 }
 
+/* How a value is written: as JSON, or as a tree for people. */
+typedef char *(*writer_t)(td_obs_t *obs, td_val_t val, bool style);
+
 static td_status_t
-frame_json(td_check_t *check, td_run_frame_t const *frame, text_t *text)
+frame_put(td_check_t *check, td_run_frame_t const *frame, writer_t write, text_t *text)
 {
     td_val_t    val;
-    char       *json = NULL; /* owned */
+    char       *written = NULL; /* owned */
     td_status_t status;
 
     if (frame->bytes == NULL) {
@@ -173,35 +176,52 @@ frame_json(td_check_t *check, td_run_frame_t const *frame, text_t *text)
     td_obs_reset(check->obs);
     status = td_obs_decode(check->obs, frame->bytes, frame->bytes_sz, &val);
     if (status == TD_REJECT) {
-        text_put(text, "null"); /* a subject's bytes that nobody can read: the divergence says so */
+        text_put(text, "null"); /* bytes that nobody can read: the divergence says so */
         return TD_OK;
     }
     if (status == TD_OK) {
-        json   = td_obs_json(check->obs, val, false);
-        status = json == NULL ? TD_NOMEM : TD_OK;
-        text_put(text, json == NULL ? "" : json);
-        td_free(json);
+        written = write(check->obs, val, false);
+        status  = written == NULL ? TD_NOMEM : TD_OK;
+        text_put(text, written == NULL ? "" : written);
+        td_free(written);
     }
+    return status;
+}
+
+static td_status_t
+run_put(td_check_t *check, td_run_t const *run, char const *const marks[3], writer_t write,
+        char const **out)
+{
+    td_status_t status = TD_OK;
+    text_t      text   = {0};
+
+    text_put(&text, marks[0]);
+    for (size_t frame = 0; frame < run->frame_cnt; frame++) {
+        text_put(&text, frame == 0 ? "" : marks[1]);
+        TD_TRY(frame_put(check, &run->frames[frame], write, &text));
+    }
+    text_put(&text, marks[2]);
+    *out   = text.failed ? NULL : td_arena_dup(&check->arena, text.text, text.sz);
+    status = *out == NULL ? TD_NOMEM : TD_OK;
+done:
+    td_free(text.text);
     return status;
 }
 
 td_status_t
 td_report_json(td_check_t *check, td_run_t const *run, char const **json)
 {
-    td_status_t status = TD_OK;
-    text_t      text   = {0};
+    static char const *const marks[] = {"{\"frames\": [", ", ", "]}"};
 
-    text_put(&text, "{\"frames\": [");
-    for (size_t frame = 0; frame < run->frame_cnt; frame++) {
-        text_put(&text, frame == 0 ? "" : ", ");
-        TD_TRY(frame_json(check, &run->frames[frame], &text));
-    }
-    text_put(&text, "]}");
-    *json  = text.failed ? NULL : td_arena_dup(&check->arena, text.text, text.sz);
-    status = *json == NULL ? TD_NOMEM : TD_OK;
-done:
-    td_free(text.text);
-    return status;
+    return run_put(check, run, marks, td_obs_json, json);
+}
+
+td_status_t
+td_report_tree(td_check_t *check, td_run_t const *run, char const **tree)
+{
+    static char const *const marks[] = {"", "\n", "\n"};
+
+    return run_put(check, run, marks, td_obs_tree_text, tree);
 }
 
 td_status_t

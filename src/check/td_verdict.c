@@ -82,11 +82,12 @@ add_lame_excuse(draw_t *draw, size_t frame, size_t step, td_outcome_t const *sub
 {
     td_outcome_t const *reference = outcome_of(&draw->check->runs[TD_SIDE_REFERENCE], frame, step);
     td_finding_t        finding   = {
-                 .entry = draw->plan.entries[frame][step],
-                 .path  = td_report_keepf(draw->check, "frames[%zu].roots[%zu].outcome", frame, step),
-                 .field = "Root.outcome",
-                 .reference       = outcome_json(draw, reference),
-                 .subject         = outcome_json(draw, subject),
+                 .entry     = draw->plan.entries[frame][step],
+                 .path      = td_report_keepf(draw->check, "frames[%zu].roots[%zu].outcome", frame,
+                                              td_plan_root(&draw->plan, frame, step)),
+                 .field     = "Root.outcome",
+                 .reference = outcome_json(draw, reference),
+                 .subject   = outcome_json(draw, subject),
                  .reference_class = reference->kind == TD_OUTCOME_EXCEPTION ? "exception" : "tracker",
                  .subject_class   = subject->kind == TD_OUTCOME_POISONED ? "poisoned" : "unsupported",
                  .arm             = subject->arm,
@@ -106,7 +107,7 @@ add_unsupported(draw_t *draw, size_t frame, size_t step, td_outcome_t const *out
 
     report->unsupported[report->unsupported_cnt++] = (td_unsupported_t){
         .frame = frame,
-        .root  = step,
+        .root  = td_plan_root(&draw->plan, frame, step),
         .arm   = td_report_keep(draw->check, outcome->arm),
         .why   = td_report_keep(draw->check, outcome->why),
     };
@@ -167,7 +168,7 @@ anything_left(draw_t const *draw)
 {
     for (size_t frame = 0; frame < draw->plan.frame_cnt; frame++) {
         for (size_t step = 0; step < draw->stands[frame].end; step++) {
-            if (strcmp(draw->plan.entries[frame][step], "do") != 0) {
+            if (td_plan_is_root(&draw->plan, frame, step)) {
                 return true;
             }
         }
@@ -364,7 +365,7 @@ sum_up(draw_t *draw)
                 report->internal_error |=
                     outcome_of(&draw->check->runs[TD_SIDE_REFERENCE], frame, step)->internal_error;
             }
-            if (strcmp(draw->plan.entries[frame][step], "do") == 0) {
+            if (!td_plan_is_root(&draw->plan, frame, step)) {
                 continue;
             }
             root_add(report, stand->diverges[step] ? TD_VERDICT_DIVERGE
@@ -386,7 +387,7 @@ reference_failed(draw_t *draw)
     report->why = td_report_keep(draw->check, draw->check->runs[TD_SIDE_REFERENCE].failed);
     for (size_t frame = 0; frame < draw->plan.frame_cnt; frame++) {
         for (size_t step = 0; step < draw->plan.step_cnt[frame]; step++) {
-            if (strcmp(draw->plan.entries[frame][step], "do") != 0) {
+            if (td_plan_is_root(&draw->plan, frame, step)) {
                 root_add(report, TD_VERDICT_REFERENCE_FAILED);
             }
         }
@@ -416,7 +417,7 @@ prepare(draw_t *draw)
             return TD_NOMEM;
         }
         for (size_t step = 0; step < cnt; step++) {
-            roots += strcmp(draw->plan.entries[frame][step], "do") != 0;
+            roots += td_plan_is_root(&draw->plan, frame, step);
         }
     }
     draw->check->report.unsupported = td_arena_alloc(arena, (roots + 1) * sizeof(td_unsupported_t));

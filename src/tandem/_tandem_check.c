@@ -281,8 +281,9 @@ shown_dict(td_shown_t const *shown)
     }
     return list == NULL
                ? NULL
-               : Py_BuildValue("{s:O,s:s,s:s,s:N}", "built", shown->built ? Py_True : Py_False,
-                               "why", shown->why, "observation", shown->json, "frames", list);
+               : Py_BuildValue("{s:O,s:s,s:s,s:s,s:N}", "built", shown->built ? Py_True : Py_False,
+                               "why", shown->why, "observation", shown->json, "tree", shown->tree,
+                               "frames", list);
 }
 
 PyDoc_STRVAR(show_doc,

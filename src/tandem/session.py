@@ -132,6 +132,14 @@ def get(options: Options) -> Judge:
     return _judges[0]
 
 
+def loaded(options: Options) -> dict[str, Any]:
+    """What is loaded, or, as long as nothing is, what was asked for."""
+    if _judges:
+        return _judges[0].loaded
+    asked = {"builder": options.builder or "installed", "revision": options.revision}
+    return {**asked, "revision_distance": None, "torch": None, "subject": options.subject}
+
+
 # ---- data ------------------------------------------------------------------------
 
 
@@ -172,7 +180,7 @@ def _case(path: str, raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(raw: dict[str, Any]) -> dict[str, Any]:
-    return {"built": raw["built"], "why": raw["why"], "observation": json.loads(raw["observation"])}
+    return {"built": raw["built"], "why": raw["why"], "observation": json.loads(raw["observation"]), "tree": raw["tree"]}
 
 
 def bad_case(path: str, error: BadInput) -> dict[str, Any]:
@@ -209,6 +217,3 @@ def exit_code(results: list[dict[str, Any]], allow_unsupported: bool) -> int:
     if verdicts - lifted - {"agree"}:
         return EXIT_DIFFERS
     return EXIT_OK if any(case["compared"] for case in results) else EXIT_HARNESS
-
-
-__all__ = ["Judge", "Options", "bad_case", "describe", "exit_code", "get", "require_torch", "summary"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 
 from .errors import of_os_error
@@ -14,6 +15,10 @@ def write(path: str, data: bytes) -> None:
     folder = os.path.dirname(path) or "."
     temporary = None
     try:
+        if _is_special(path):
+            with open(path, "wb") as stream:
+                stream.write(data)
+            return
         descriptor, temporary = tempfile.mkstemp(prefix=".tandem-", dir=folder)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
@@ -26,6 +31,14 @@ def write(path: str, data: bytes) -> None:
             os.unlink(temporary)
         error.filename = path
         raise of_os_error(error, writing=True) from None
+
+
+def _is_special(path: str) -> bool:
+    """A device, pipe or socket: written to, never replaced by a file."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _umask() -> int:

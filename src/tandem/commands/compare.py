@@ -20,10 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     started = time.monotonic()
-    judge = session.get(options.sides(args, coverage=True))
-
-    def judge_one(path: str) -> dict:
-        return judge.compare_case(cases.load(path))
-
-    results = judging.judge_all(programs.find(args.cases, ".py"), judge_one, output, args)
-    return judging.finish(results, judge, output, args, started)
+    sides = options.sides(args, coverage=True)
+    names = programs.find(args.cases, ".py")
+    results = judging.judge_all(names, cases.load, session.Judge.compare_case, output, args, sides)
+    return judging.finish(results, output, args, sides, started)

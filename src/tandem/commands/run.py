@@ -18,12 +18,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     options.add_verdicts(parser)
 
 
+def judge_one(judge: session.Judge, program: programs.Program) -> dict:
+    return judge.run(program.path, program.binary)
+
+
 def run(args: argparse.Namespace, output: Output) -> int:
     started = time.monotonic()
-    judge = session.get(options.sides(args, coverage=True))
-
-    def judge_one(path: str) -> dict:
-        return judge.run(path, programs.load(path).binary)
-
-    results = judging.judge_all(programs.find(args.programs), judge_one, output, args)
-    return judging.finish(results, judge, output, args, started)
+    sides = options.sides(args, coverage=True)
+    names = programs.find(args.programs)
+    results = judging.judge_all(names, programs.load, judge_one, output, args, sides)
+    return judging.finish(results, output, args, sides, started)
