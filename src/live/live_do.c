@@ -130,6 +130,42 @@ move_to_end(td_state_t const *state, change_t const *change)
     return done(td_call_method(state->name_move_to_end, args, 2));
 }
 
+/* is_plain_leaf: a leaf without a gradient; -1 with an exception. */
+static int
+is_plain_leaf(td_state_t const *state, PyObject *tensor)
+{
+    PyObject *leaf   = td_call_attr(tensor, state->name_is_leaf); /* owned */
+    PyObject *grad   = NULL;                                      /* owned */
+    int       result = leaf == NULL ? -1 : leaf == Py_True;
+
+    if (result == 1) {
+        grad   = td_call_attr(tensor, state->name_grad);
+        result = grad == NULL ? -1 : grad == Py_None;
+    }
+    Py_XDECREF(grad);
+    Py_XDECREF(leaf);
+    return result;
+}
+
+/* set_attr sets an attribute.  A tensor's gradient is kept by C++, where the
+   collector sees no cycle: only what has no gradient itself can become one, so
+   that none comes about. */
+static int
+set_attr(td_state_t const *state, change_t const *change)
+{
+    PyTypeObject *tensor = (PyTypeObject *)state->tensor; /* borrowed from state */
+
+    if (PyObject_TypeCheck(change->object, tensor) && PyObject_TypeCheck(change->first, tensor) &&
+        PyUnicode_Compare(change->name, state->name_grad) == 0) {
+        int allowed = is_plain_leaf(state, change->first);
+
+        if (allowed != 1) {
+            return allowed;
+        }
+    }
+    return td_call_set_attr(change->object, change->name, change->first);
+}
+
 /* mark calls one of torch's marking functions on a tensor. */
 static int
 mark(PyObject *const *function, td_state_t const *state, change_t const *change)
@@ -155,7 +191,7 @@ change_make(td_state_t const *state, change_t const *change)
     case TD_DO_CLEAR:
         return clear(state, change);
     case TD_DO_SETATTR:
-        return td_call_set_attr(change->object, change->name, change->first);
+        return set_attr(state, change);
     case TD_DO_MARK_DYNAMIC:
         return mark(&state->mark_dynamic, state, change);
     case TD_DO_MARK_WEAK_DYNAMIC:
