@@ -158,6 +158,39 @@ td_check_free(td_check_t *check)
     td_free(check);
 }
 
+/* "L410/if/T" is an arm, "tensor" is a word. */
+static bool
+is_arm(char const *word)
+{
+    return word[0] == 'L' && word[1] >= '0' && word[1] <= '9';
+}
+
+td_status_t
+td_check_done(char const *subject_path, char *list, size_t list_sz)
+{
+    td_status_t status = TD_OK;
+    size_t      at     = 0;
+    char        why[sizeof check_why];
+    td_side_t  *side = td_side_subject_new(subject_path, "mission", NULL, why, sizeof why);
+    td_abi_subject_v1 const *table = side == NULL ? NULL : td_side_subject_table(side);
+
+    if (side == NULL) {
+        return td_check_fail(TD_REJECT, "%s", why);
+    }
+    list[0] = '\0';
+    for (size_t idx = 0; status == TD_OK && idx < table->done_cnt; idx++) {
+        char const *word = table->done[idx];
+
+        if (!is_arm(word)) {
+            at += (size_t)snprintf(list + at, list_sz - at, "%s%s", at == 0 ? "" : ",", word);
+            status =
+                at >= list_sz ? td_check_fail(TD_LIMIT, "the subject's list is too long") : TD_OK;
+        }
+    }
+    side->free(side);
+    return status;
+}
+
 /* ---- what was loaded --------------------------------------------------------- */
 
 char const *

@@ -47,6 +47,12 @@ td_status_t td_check_new(td_check_config_t const *config, td_check_t **check);
 void        td_check_free(td_check_t *check);
 char const *td_check_why(void);
 
+/* td_check_done writes the words that the subject's own list calls done (families,
+   kinds, sources, ...; its arms are left out) with commas between, into list.
+   Needs no reference and no Python.  TD_REJECT with td_check_why: subject_path is
+   no subject; TD_LIMIT: list_sz is too small. */
+td_status_t td_check_done(char const *subject_path, char *list, size_t list_sz);
+
 /* One divergence, rendered. */
 typedef struct {
     char const *path;      /* frames[0].roots[1].tracker.items[2].guards */

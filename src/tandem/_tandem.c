@@ -161,6 +161,7 @@ module_exec(PyObject *module)
     if (exception_add(module, "BadInput", PyExc_ValueError, &state->bad_input) < 0 ||
         exception_add(module, "HarnessError", PyExc_RuntimeError, &state->harness_error) < 0 ||
         methods_add(module, dict, td_module_program_methods) < 0 ||
+        methods_add(module, dict, td_module_gen_methods) < 0 ||
         methods_add(module, dict, td_module_check_methods) < 0) {
         return -1;
     }

@@ -16,8 +16,8 @@ str_of(char *text)
     return result;
 }
 
-static PyObject *
-encoded(PyObject *module, td_prog_t const *prog)
+PyObject *
+td_module_encode(PyObject *module, td_prog_t const *prog)
 {
     uint8_t    *bytes  = NULL; /* owned */
     size_t      sz     = 0;
@@ -44,7 +44,7 @@ program_asm(PyObject *module, PyObject *source)
     if (!td_module_load(module, source, &prog)) {
         return NULL;
     }
-    result = encoded(module, &prog);
+    result = td_module_encode(module, &prog);
     td_prog_clear(&prog);
     return result;
 }
@@ -88,7 +88,7 @@ program_repair(PyObject *module, PyObject *source)
         td_prog_clear(&prog);
         return td_module_raise(module, status, td_status_text(status));
     }
-    bytes = encoded(module, &prog);
+    bytes = td_module_encode(module, &prog);
     td_prog_clear(&prog);
     if (bytes == NULL) {
         return NULL;

@@ -50,6 +50,10 @@ class Output:
         self._clear_progress()
         self._write(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False) + "\n")
 
+    def is_terminal(self) -> bool:
+        """Whether a person sees the progress line."""
+        return sys.stderr.isatty()
+
     def note(self, text: str) -> None:
         """A remark beside the result: stderr, in either form."""
         self._clear_progress()

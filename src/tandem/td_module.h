@@ -33,12 +33,16 @@ PyObject *td_module_refuse(PyObject *module, td_refusal_t const *refusal);
    form.  false: an exception is set and prog holds nothing. */
 bool td_module_load(PyObject *module, PyObject *source, td_prog_t *prog);
 
+/* td_module_encode gives prog's binary form as bytes; NULL: an exception is set. */
+PyObject *td_module_encode(PyObject *module, td_prog_t const *prog);
+
 /* td_module_set stores value (stolen, may be NULL) under key: -1 with an
    exception set when value is NULL or the dict refused it. */
 int td_module_set(PyObject *dict, char const *key, PyObject *value);
 
 /* The functions of each file, ended by a zeroed row. */
 extern PyMethodDef td_module_program_methods[]; /* asm, disasm, gen, ... */
+extern PyMethodDef td_module_gen_methods[];     /* gen, weights */
 extern PyMethodDef td_module_check_methods[];   /* setup, run, compare, show */
 extern PyMethodDef td_module_testing_methods[]; /* the sub-dict `testing` */
 

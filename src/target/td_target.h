@@ -11,6 +11,7 @@
      TANDEM_REVISION  "mission", "installed" or "auto" (default)
      TANDEM_SUBJECT   a subject's .so in place of the one linked in
      TANDEM_ONLY      kinds, sources and config values to keep to ("done", or words)
+     TANDEM_SEED      where the draws of what programs are made of come from
      TANDEM_FINDINGS  folder for findings
      TANDEM_STATS     file that gets the campaign's counts as JSON, about once a second */
 #ifndef TD_TARGET_TARGET_H

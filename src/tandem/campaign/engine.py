@@ -58,7 +58,6 @@ class Plan:
     crashes: str
     findings: str
     max_rss: int  # MB
-    dictionary: str | None
     environment: dict[str, str]
 
 
@@ -87,10 +86,9 @@ class Process:
             arguments.append(f"-max_total_time={max(1, round(seconds))}")
         if runs is not None:
             arguments.append(f"-runs={max(1, runs)}")
-        if plan.dictionary is not None:
-            arguments.append(f"-dict={plan.dictionary}")
         environment = {**os.environ, **plan.environment, "TANDEM_STATS": stats, "TANDEM_FINDINGS": plan.findings}
         environment["TANDEM_PYTHON"] = sys.executable
+        environment["TANDEM_SEED"] = str(seed)
         self._log_stream = open(log, "wb")
         self._process = subprocess.Popen(
             arguments,
