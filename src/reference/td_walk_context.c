@@ -302,6 +302,13 @@ write_meta(td_walk_t *walk, PyObject *meta)
     return walk_record(walk, TD_CLASS_NodeMeta, meta);
 }
 
+/* A generated name, or what is called. */
+static td_val_t
+write_target(td_walk_t *walk, PyObject *target)
+{
+    return PyUnicode_Check(target) ? walk_name(walk, target) : walk_value(walk, target);
+}
+
 static td_val_t
 write_grapharg(td_walk_t *walk, PyObject *grapharg)
 {
@@ -428,6 +435,7 @@ typedef td_val_t (*walk_writer_t)(td_walk_t *walk, PyObject *value);
 
 static walk_writer_t const walk_writers[TD_FIELD_CNT] = {
     [TD_FIELD_Node_meta]                                   = write_meta,
+    [TD_FIELD_Node_target]                                 = write_target,
     [TD_FIELD_NodeMeta_grapharg]                           = write_grapharg,
     [TD_FIELD_NodeMeta_tensor_dict]                        = write_tensor_dict,
     [TD_FIELD_TrackedFake_constraint_dims]                 = write_constraints,
@@ -652,6 +660,7 @@ td_walk_run(td_walk_t *walk, td_obs_t *obs, td_walk_frame_t const *frame, td_val
         walk->canon.special     = walk_special;
         walk->canon.special_ctx = walk;
         if (walk_find_parts(walk, &parts)) {
+            walk->graph = parts.graph;
             walk_graph_nodes(walk, parts.graph);
             *record = walk_frame_record(walk, &parts);
         }

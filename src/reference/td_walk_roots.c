@@ -32,32 +32,48 @@ walk_exception_kind(td_walk_t *walk, PyTypeObject *type)
     return td_obs_cstr(walk->obs, text);
 }
 
-/* What an id in a message may be of: what the graph calls, and what is bound there. */
+/* What an id in a message may be of: what the graph calls, and what that is bound to. */
 enum { WALK_TARGET_CNT_MAX = 256 };
 
-static size_t
-walk_targets(td_walk_t *walk, PyObject **targets)
+typedef struct {
+    PyObject *objects[WALK_TARGET_CNT_MAX]; /* borrowed */
+    size_t    cnt;
+} walk_targets_t;
+
+static void
+walk_targets_add(walk_targets_t *targets, PyObject *object)
 {
-    PyObject *output  = walk_get(walk, walk->frame->tx, walk->name_output); /* borrowed */
-    PyObject *tracers = output == NULL ? NULL : walk_get(walk, output, walk->name_tracers);
-    PyObject *graph, *root, *node; /* borrowed */
-    size_t    cnt = 0;
-
-    if (tracers == NULL || !PyList_Check(tracers) || PyList_GET_SIZE(tracers) == 0) {
-        return 0;
+    if (object != NULL && targets->cnt < WALK_TARGET_CNT_MAX) {
+        targets->objects[targets->cnt++] = object;
     }
-    graph = walk_get(walk, PyList_GET_ITEM(tracers, 0), walk->name_graph);
-    root  = graph == NULL ? NULL : walk_get(walk, graph, walk->name__root);
-    node  = root == NULL ? NULL : walk_get(walk, root, walk->name__next);
-    while (node != NULL && node != root && cnt < WALK_TARGET_CNT_MAX) {
-        PyObject *target = walk_get(walk, node, walk->name_target); /* borrowed */
+}
 
-        if (target != NULL && !PyUnicode_Check(target)) {
-            targets[cnt++] = target;
-        }
-        node = walk_get(walk, node, walk->name__next);
+static void
+walk_targets_add_target(walk_targets_t *targets, PyObject *target)
+{
+    if (target == NULL || PyUnicode_Check(target)) {
+        return;
     }
-    return cnt;
+    walk_targets_add(targets, target);
+    if (PyCFunction_Check(target)) {
+        walk_targets_add(targets, ((PyCFunctionObject *)target)->m_self);
+    } else if (PyMethod_Check(target)) {
+        walk_targets_add(targets, PyMethod_GET_SELF(target));
+        walk_targets_add(targets, PyMethod_GET_FUNCTION(target));
+    }
+}
+
+static void
+walk_targets_collect(td_walk_t *walk, walk_targets_t *targets)
+{
+    PyObject *root = walk_must(walk, walk->graph, walk->name__root); /* borrowed */
+    PyObject *node = root == NULL ? NULL : walk_must(walk, root, walk->name__next);
+
+    targets->cnt = 0;
+    while (node != NULL && node != root) {
+        walk_targets_add_target(targets, walk_get(walk, node, walk->name_target));
+        node = walk_must(walk, node, walk->name__next);
+    }
 }
 
 /* Objects whose repr is C: what most exceptions are made with. */
@@ -97,10 +113,10 @@ walk_str_is_safe(td_walk_t *walk, PyTypeObject *type)
 static td_val_t
 walk_exception_message(td_walk_t *walk, PyObject *error)
 {
-    PyObject *targets[WALK_TARGET_CNT_MAX]; /* borrowed */
-    PyObject *args = ((PyBaseExceptionObject *)error)->args;
-    PyObject *text;
-    td_val_t  val;
+    walk_targets_t targets;
+    PyObject      *args = ((PyBaseExceptionObject *)error)->args; /* borrowed */
+    PyObject      *text;
+    td_val_t       val;
 
     if (!walk_is_plain(args) || !walk_str_is_safe(walk, Py_TYPE(error))) {
         return walk_value(walk, args);
@@ -110,7 +126,8 @@ walk_exception_message(td_walk_t *walk, PyObject *error)
         PyErr_Clear();
         return walk_value(walk, args);
     }
-    val = td_canon_text(&walk->canon, text, targets, walk_targets(walk, targets));
+    walk_targets_collect(walk, &targets);
+    val = td_canon_text(&walk->canon, text, targets.objects, targets.cnt);
     Py_DECREF(text);
     return val;
 }

@@ -59,6 +59,19 @@ walk_tensor_device(td_walk_t *walk, PyObject *tensor, PyObject *dict)
                           : walk_tensor_field(walk, tensor, walk->name_device, walk_value);
 }
 
+/* A real copy of an input (clone_input) lies where the address of its buffer put it. */
+static td_val_t
+walk_tensor_offset(td_walk_t *walk, PyObject *tensor)
+{
+    td_state_t const *state = walk->canon.state;
+    PyTypeObject     *type  = Py_TYPE(tensor);
+
+    if (type == (PyTypeObject *)state->tensor || type == (PyTypeObject *)state->parameter) {
+        return td_obs_null(walk->obs);
+    }
+    return walk_tensor_field(walk, tensor, walk->name_storage_offset, walk_sym);
+}
+
 /* Asking a tensor that is no leaf for its gradient warns, and there is none. */
 static td_val_t
 walk_tensor_grad(td_walk_t *walk, PyObject *tensor)
@@ -109,7 +122,7 @@ walk_tensor_record(td_walk_t *walk, PyObject *tensor)
     FIELD(type, td_canon_type(&walk->canon, Py_TYPE(tensor)));
     FIELD(size, walk_tensor_field(walk, tensor, walk->name_size, walk_shape));
     FIELD(stride, walk_tensor_field(walk, tensor, walk->name_stride, walk_shape));
-    FIELD(storage_offset, walk_tensor_field(walk, tensor, walk->name_storage_offset, walk_sym));
+    FIELD(storage_offset, walk_tensor_offset(walk, tensor));
     FIELD(dtype, walk_tensor_field(walk, tensor, walk->name_dtype, walk_value));
     FIELD(device, walk_tensor_device(walk, tensor, dict));
     FIELD(layout, walk_tensor_field(walk, tensor, walk->name_layout, walk_value));
