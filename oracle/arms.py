@@ -80,7 +80,8 @@ def _table_keys(tree: ast.Module) -> dict[str, list[str]]:
             continue
         keys: list[ast.expr] = []
         for node in ast.walk(function):
-            if isinstance(node, ast.Assign) and _text(node.targets[0]) == "entries" and isinstance(node.value, ast.List):
+            is_table = isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
+            if is_table and _text(node.targets[0]) == "entries":
                 keys += [entry.elts[0] for entry in node.value.elts]
         for node in ast.walk(function):
             if isinstance(node, ast.Call) and _text(node.func) == "entries.append":
@@ -153,7 +154,8 @@ class _Instrumenter(ast.NodeTransformer):
             name += "'"
         self._ids.add(name)
         qualname = ".".join(self._scope) or "<module>"
-        decides = qualname not in _ERRANDS and not (qualname == "VariableBuilder.__call__" and text in _FAREWELLS)
+        is_farewell = qualname == "VariableBuilder.__call__" and text in _FAREWELLS
+        decides = qualname not in _ERRANDS and not is_farewell
         self.arms.append(Arm(len(self.arms), name, kind, qualname, node.lineno, text, arm, decides))
         return len(self.arms) - 1
 
@@ -323,7 +325,8 @@ class _Instrumenter(ast.NodeTransformer):
         first = self.alternatives(node, f"{_text(node.left)} in common constants", map(str, self._constants), None)
         node = self.generic_visit(node)
         name = self._temporary()
-        which = _call(_CONSTANT, first, ast.Name(name, ast.Load()), ast.Tuple(list(map(ast.Constant, self._constants)), ast.Load()))
+        constants = ast.Tuple([ast.Constant(one) for one in self._constants], ast.Load())
+        which = _call(_CONSTANT, first, ast.Name(name, ast.Load()), constants)
         return ast.copy_location(self._choose_by(name, node, which, ast.Constant(False)), node)
 
     def _choose_by(self, name: str, node: ast.Compare, on_true: ast.expr, on_false: ast.expr) -> ast.expr:

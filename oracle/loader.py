@@ -162,6 +162,11 @@ def _torch() -> str:
     return os.path.dirname(torch.__file__)
 
 
+def _place(raw: bytes, offset: int) -> tuple[int, int]:
+    """Line and column of a byte."""
+    return raw.count(b"\n", 0, offset) + 1, offset - raw.rfind(b"\n", 0, offset)
+
+
 def parse(path: str, shown: str | None = None) -> tuple[str, ast.Module]:
     """Text and syntax tree of the builder at path.
 
@@ -174,6 +179,9 @@ def parse(path: str, shown: str | None = None) -> tuple[str, ast.Module]:
             raw = file.read()
     except OSError as error:
         raise BuilderUnreadable(_at(shown, 1, 1, f"cannot be read: {error.strerror}")) from None
+    if b"\0" in raw:
+        line, column = _place(raw, raw.index(b"\0"))
+        raise BuilderSyntaxError(_at(shown, line, column, "a file of Python has no null bytes"))
     try:
         text = importlib.util.decode_source(raw)
         tree = ast.parse(text, filename=path)
@@ -181,14 +189,10 @@ def parse(path: str, shown: str | None = None) -> tuple[str, ast.Module]:
     except SyntaxError as error:
         raise BuilderSyntaxError(_at(shown, error.lineno, error.offset, error.msg)) from None
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
+        line, column = _place(raw, error.start)
         raise BuilderSyntaxError(_at(shown, line, column, f"not {error.encoding} text")) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        zero = text.find("\0") if "\0" in text else 0
-        line = text.count("\n", 0, zero) + 1
-        column = zero - (text.rfind("\n", 0, zero) + 1) + 1
-        raise BuilderSyntaxError(_at(shown, line, column, str(error) or type(error).__name__)) from None
+        raise BuilderSyntaxError(_at(shown, 1, 1, str(error) or type(error).__name__)) from None
     _check_is_builder(tree, shown)
     return text, tree
 
@@ -203,8 +207,10 @@ def _check_is_builder(tree: ast.Module, shown: str) -> None:
         raise NotABuilder(_at(shown, 1, 1, f"not a builder: it has no {', no '.join(missing)}"))
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name.endswith("Builder"):
-            if not any(isinstance(part, ast.FunctionDef) and part.name == "__call__" for part in node.body):
-                raise NotABuilder(_at(shown, node.lineno, node.col_offset + 1, f"not a builder: {node.name} has no __call__"))
+            names = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+            if "__call__" not in names:
+                what = f"not a builder: {node.name} has no __call__"
+                raise NotABuilder(_at(shown, node.lineno, node.col_offset + 1, what))
 
 
 def load(builder: str | None = None, without: Iterable[str] = ()) -> Reference:
@@ -255,7 +261,8 @@ def _import(reference: Reference, without: frozenset[str]) -> None:
         if reference.revision == "mission":
             shims.apply(shims.AFTER, without)
     except Exception as error:
-        raise NotABuilder(_at(reference.builder, _line(error, reference), 1, f"{type(error).__name__}: {error}")) from error
+        what = f"{type(error).__name__}: {error}"
+        raise NotABuilder(_at(reference.builder, _line(error), 1, what)) from error
     finally:
         sys.meta_path.remove(finder)
     from . import state
@@ -263,7 +270,7 @@ def _import(reference: Reference, without: frozenset[str]) -> None:
     state.prepare(reference)
 
 
-def _line(error: BaseException, reference: Reference) -> int | None:
+def _line(error: BaseException) -> int | None:
     """The last line of the builder's module body in the error's traceback."""
     line = None
     step = error.__traceback__

@@ -9,8 +9,8 @@
    A thread state of its own would do the same, but not here: extensions find
    *the* state of an operating system thread by themselves (PyGILState), and would
    run torch's callbacks in the other one. */
-#ifndef TD_PY_PY_DEPTH_H
-#define TD_PY_PY_DEPTH_H
+#ifndef TD_PY_DEPTH_H
+#define TD_PY_DEPTH_H
 
 #include "py/td_py.h"
 

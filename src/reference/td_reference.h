@@ -28,8 +28,9 @@ char const *td_reference_builder (td_reference_t const *reference); /* path or "
 
 /* Arms of the loaded file, in enumeration order. */
 size_t      td_reference_arm_cnt(td_reference_t const *reference);
-char const *td_reference_arm_id (td_reference_t const *reference, size_t idx); /* "L410/if/T" */
-char const *td_reference_arm_text(td_reference_t const *reference, size_t idx); /* "VariableBuilder._wrap: condition" */
+/* "L410/if/T", and "VariableBuilder._wrap: condition" */
+char const *td_reference_arm_id  (td_reference_t const *reference, size_t idx);
+char const *td_reference_arm_text(td_reference_t const *reference, size_t idx);
 
 /* td_reference_watch_arms switches the recording of arms on (as it is at first) or
    off, for whole programs; off, runs have no arms and outcomes no deciding arm. */
