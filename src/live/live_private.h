@@ -28,6 +28,8 @@ typedef struct {
     live_hash_t      *hash;    /* owned, by node */
     PyObject        **specs;   /* owned array of owned tuples by source; NULL until made */
     PyObject         *calls;   /* borrowed from live: user_calls */
+    uint16_t *root_at;  /* owned: entry of the frame's list by root of the frame, dos counted */
+    uint32_t  root_cnt; /* roots of the frame so far */
 } live_maker_t;
 
 typedef PyObject *(*live_make_t)(live_maker_t *maker, td_node_t const *node);

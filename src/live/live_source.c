@@ -69,11 +69,13 @@ live_spec(live_maker_t *maker, uint16_t source)
     return maker->specs[source];
 }
 
+/* A program counts the roots of a frame, a case all its entries. */
 static PyObject *
 arg_made(live_maker_t *maker, td_arg_t const *arg)
 {
     if (arg->is_ref) {
-        return Py_BuildValue("(si)", "ref", (int)arg->idx);
+        TD_ASSERT(arg->idx < maker->root_cnt);
+        return Py_BuildValue("(si)", "ref", (int)maker->root_at[arg->idx]);
     }
     return Py_NewRef(PyTuple_GET_ITEM(maker->objects, arg->idx));
 }

@@ -130,6 +130,9 @@ step_add(live_maker_t *maker, td_step_t const *step, PyObject *frame)
     if (spec != NULL) {
         value = is_root ? live_root_value(maker, step) : live_do(maker, step);
     }
+    if (is_root) {
+        maker->root_at[maker->root_cnt++] = (uint16_t)PyList_GET_SIZE(frame);
+    }
     return pair_add(frame, spec, value);
 }
 
@@ -161,8 +164,9 @@ frames_make(live_maker_t *maker, td_live_t *live)
         td_step_t const *step = &maker->prog->steps[i];
 
         if (step->kind == TD_STEP_FRAME) {
-            frame  = frame_begin(maker, i, live);
-            result = frame == NULL ? -1 : 0;
+            frame           = frame_begin(maker, i, live);
+            maker->root_cnt = 0;
+            result          = frame == NULL ? -1 : 0;
         } else if (step->kind == TD_STEP_ROOT || (step->kind == TD_STEP_DO && frame != NULL)) {
             result = step_add(maker, step, frame);
         }
@@ -212,9 +216,13 @@ maker_init(live_maker_t *maker, td_prog_t const *prog, td_live_t const *live)
     if (maker->state == NULL) {
         return TD_PYERR;
     }
-    maker->hash  = td_calloc(prog->node_cnt + 1, sizeof *maker->hash);
-    maker->specs = td_calloc(prog->source_cnt + 1, sizeof *maker->specs);
-    return maker->hash == NULL || maker->specs == NULL ? TD_NOMEM : TD_OK;
+    maker->hash    = td_calloc(prog->node_cnt + 1, sizeof *maker->hash);
+    maker->specs   = td_calloc(prog->source_cnt + 1, sizeof *maker->specs);
+    maker->root_at = td_calloc(prog->step_cnt + 1, sizeof *maker->root_at);
+    if (maker->hash == NULL || maker->specs == NULL || maker->root_at == NULL) {
+        return TD_NOMEM;
+    }
+    return TD_OK;
 }
 
 static void
@@ -223,6 +231,7 @@ maker_clear(live_maker_t *maker)
     for (uint32_t i = 0; maker->specs != NULL && i < maker->prog->source_cnt; i++) {
         Py_XDECREF(maker->specs[i]);
     }
+    td_free(maker->root_at);
     td_free(maker->specs);
     td_free(maker->hash);
 }

@@ -58,6 +58,35 @@ type_put(PyTypeObject *type, char *out)
     Py_XDECREF(key);
 }
 
+/* owned_put writes "owner.name", where owner is a type. */
+static void
+owned_put(PyTypeObject *owner, char const *name, char *out)
+{
+    char text[NAME_SZ];
+
+    type_put(owner, text);
+    snprintf(out, NAME_SZ, "%.127s.%.127s", text, name);
+}
+
+/* A builtin is a module's function, a class's, or a method bound to an object:
+   then that is given too (borrowed), else NULL. */
+static PyObject *
+builtin_put(PyCFunctionObject *builtin, char *out)
+{
+    PyObject *self = builtin->m_self; /* borrowed */
+
+    if (self != NULL && PyType_Check(self)) {
+        owned_put((PyTypeObject *)self, builtin->m_ml->ml_name, out);
+        return NULL;
+    }
+    if (self != NULL && !PyModule_Check(self)) {
+        owned_put(Py_TYPE(self), builtin->m_ml->ml_name, out);
+        return self;
+    }
+    snprintf(out, NAME_SZ, "%s.%s", utf8(builtin->m_module), builtin->m_ml->ml_name);
+    return NULL;
+}
+
 /* callable_put writes the name of what is called and gives the object that it
    is bound to: borrowed, or NULL. */
 static PyObject *
@@ -68,12 +97,7 @@ callable_put(PyObject *callable, char *out)
         return PyMethod_GET_SELF(callable);
     }
     if (PyCFunction_Check(callable)) {
-        PyObject *self =
-            PyCFunction_GET_SELF(callable); /* borrowed; a module for plain functions */
-
-        snprintf(out, NAME_SZ, "%s.%s", utf8(((PyCFunctionObject *)callable)->m_module),
-                 ((PyCFunctionObject *)callable)->m_ml->ml_name);
-        return self != NULL && PyModule_Check(self) ? NULL : self;
+        return builtin_put((PyCFunctionObject *)callable, out);
     }
     if (PyFunction_Check(callable)) {
         PyFunctionObject *function = (PyFunctionObject *)callable;
@@ -82,10 +106,7 @@ callable_put(PyObject *callable, char *out)
         return NULL;
     }
     if (Py_IS_TYPE(callable, &PyMethodDescr_Type) || Py_IS_TYPE(callable, &PyWrapperDescr_Type)) {
-        char owner[NAME_SZ];
-
-        type_put(PyDescr_TYPE(callable), owner);
-        snprintf(out, NAME_SZ, "%.127s.%.127s", owner, utf8(PyDescr_NAME(callable)));
+        owned_put(PyDescr_TYPE(callable), utf8(PyDescr_NAME(callable)), out);
         return NULL;
     }
     if (PyType_Check(callable)) {

@@ -1,6 +1,7 @@
 /* td_py_boot.c: CPython started from an environment's python, isolated. */
 #include "py/td_py_boot.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,31 @@ interpreter_start(char const *executable)
     return TD_OK;
 }
 
+/* started starts the interpreter and leaves SIGINT as it was.  The module signal
+   takes it over when it is first imported, whatever the configuration says: so
+   that is done here, once. */
+static td_status_t
+started(char const *executable)
+{
+    struct sigaction was;
+    td_status_t      status;
+    PyObject        *module = NULL; /* owned */
+
+    sigaction(SIGINT, NULL, &was);
+    status = interpreter_start(executable);
+    if (status != TD_OK) {
+        return status;
+    }
+    module = PyImport_ImportModule("signal");
+    sigaction(SIGINT, &was, NULL);
+    if (module == NULL) {
+        td_py_error_text(why, sizeof why);
+        return TD_INTERNAL;
+    }
+    Py_DECREF(module);
+    return TD_OK;
+}
+
 /* folder_add puts one folder at position at of sys.path unless it is there. */
 static td_status_t
 folder_add(PyObject *sys_path, char const *folder, size_t sz, Py_ssize_t *at)
@@ -148,7 +174,7 @@ td_py_boot(td_py_boot_t const *boot)
     if (!Py_IsInitialized()) {
         status = executable_check(executable);
         if (status == TD_OK) {
-            status = interpreter_start(executable);
+            status = started(executable);
         }
     }
     if (status == TD_OK) {

@@ -37,6 +37,11 @@ static live_row_t const rows[] = {
      "f[0][0] == (('method', 'wrap_constant_literal', (2,)), None)"},
     {"%0 = int 2\nframe\nroot compile \"frame\" (%0, %0)\n",
      "f[0][0] == (('compile', 'frame'), (2, 2))"},
+    /* A ref counts the frame's entries, do steps too, and starts anew in each frame. */
+    {"%0 = list\nframe\nroot sourceless %0\ndo clear %0\nroot sourceless %0\n"
+     "root fxmethod \"size\" (ref 1, ref 0)\nframe\ndo clear %0\nroot sourceless %0\n"
+     "root fxmethod \"size\" (ref 0)\n",
+     "f[0][3][0][2] == (('ref', 2), ('ref', 0)) and f[1][2][0][2] == (('ref', 1),)"},
     /* One source, one spec. */
     {"%0 = int 1\nframe\nroot build local(\"x\") %0\nroot build local(\"x\") %0\n",
      "f[0][0][0] is f[0][1][0]"},
