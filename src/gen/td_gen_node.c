@@ -1,0 +1,509 @@
+/* td_gen_node.c: objects. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/td_assert.h"
+#include "gen/td_gen_private.h"
+#include "graph/td_rules.h"
+#include "graph/td_wire.h"
+
+void
+td_gen_use(td_gen_t *gen, uint16_t node)
+{
+    gen->uses[node] += gen->uses[node] != UINT8_MAX;
+}
+
+uint16_t
+td_gen_node_of(td_gen_t *gen, td_node_t *node)
+{
+    if (gen->status != TD_OK) {
+        return 0;
+    }
+    gen->status = td_draft_put_node(&gen->draft, node);
+    TD_ASSERT(gen->status != TD_REJECT);
+    if (gen->status != TD_OK) {
+        return 0;
+    }
+    td_shadow_follow(&gen->shadow);
+    for (int i = 0; i < node->edge_cnt; i++) {
+        td_gen_use(gen, node->edge[i]);
+    }
+    return (uint16_t)(gen->prog->node_cnt - 1);
+}
+
+uint16_t
+td_gen_int(td_gen_t *gen, int64_t value)
+{
+    td_node_t node = {.kind = TD_KIND_INT, .i = value};
+
+    for (uint32_t i = 0; i < gen->prog->node_cnt; i++) {
+        if (gen->prog->nodes[i].kind == TD_KIND_INT && gen->prog->nodes[i].i == value) {
+            return (uint16_t)i;
+        }
+    }
+    return td_gen_node_of(gen, &node);
+}
+
+/* ---- picking earlier nodes ---- */
+
+static uint16_t
+pick_any(td_gen_t *gen)
+{
+    return (uint16_t)td_rng_below(&gen->rng, gen->prog->node_cnt);
+}
+
+uint16_t
+td_gen_pick(td_gen_t *gen)
+{
+    TD_ASSERT(gen->prog->node_cnt != 0);
+    if (td_rng_chance(&gen->rng, gen->weights->share_percent)) {
+        return pick_any(gen);
+    }
+    for (int tries = 0; tries < 6; tries++) {
+        uint16_t node = pick_any(gen);
+
+        if (gen->uses[node] == 0) {
+            return node;
+        }
+    }
+    return pick_any(gen);
+}
+
+int
+td_gen_find(td_gen_t *gen, bool (*pred)(td_gen_t const *gen, uint16_t node))
+{
+    uint32_t cnt   = gen->prog->node_cnt;
+    uint32_t start = (uint32_t)td_rng_below(&gen->rng, cnt);
+
+    for (uint32_t i = 0; i < cnt; i++) {
+        uint16_t node = (uint16_t)((start + i) % cnt);
+
+        if (pred(gen, node)) {
+            return node;
+        }
+    }
+    return -1;
+}
+
+bool
+td_gen_is_key(td_gen_t const *gen, uint16_t node)
+{
+    return gen->draft.is_key[node];
+}
+
+static bool
+is_plain_key(td_gen_t const *gen, uint16_t node)
+{
+    uint8_t kind = gen->prog->nodes[node].kind;
+
+    return kind == TD_KIND_STR || kind == TD_KIND_INT;
+}
+
+static bool
+is_hashable(td_gen_t const *gen, uint16_t node)
+{
+    switch (gen->prog->nodes[node].kind) {
+    case TD_KIND_LIST:
+    case TD_KIND_DICT:
+    case TD_KIND_ORDERED_DICT:
+    case TD_KIND_DEFAULT_DICT:
+    case TD_KIND_DEQUE:
+    case TD_KIND_SET:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool
+is_dict_key(td_gen_t const *gen, uint16_t node)
+{
+    return td_gen_is_key(gen, node) && gen->prog->nodes[node].kind != TD_KIND_SLICE;
+}
+
+/* A node to be a dict's key or a set's member. */
+static uint16_t
+pick_key(td_gen_t *gen)
+{
+    bool odd  = td_rng_chance(&gen->rng, gen->weights->odd_percent);
+    int  node = td_rng_chance(&gen->rng, 75) ? td_gen_find(gen, is_plain_key) : -1;
+
+    if (node < 0 && !odd) {
+        node = td_gen_find(gen, is_dict_key);
+    }
+    if (node < 0) {
+        node = td_gen_find(gen, is_hashable);
+    }
+    return node >= 0 ? (uint16_t)node : td_gen_pick(gen);
+}
+
+/* ---- payloads ---- */
+
+static int64_t
+draw_int(td_gen_t *gen)
+{
+    uint64_t draw = td_rng_below(&gen->rng, 100);
+
+    if (draw < 70) {
+        return td_rng_between(&gen->rng, -3, 12);
+    }
+    if (draw < 90) {
+        return td_wire_int(td_rng_below(&gen->rng, td_wire_int_cnt()));
+    }
+    return (int64_t)(td_rng_u64(&gen->rng) >> td_rng_below(&gen->rng, 64));
+}
+
+static double
+draw_float(td_gen_t *gen)
+{
+    uint64_t draw = td_rng_below(&gen->rng, 100), bits;
+    double   value;
+
+    if (draw < 60) {
+        return td_wire_float(td_rng_below(&gen->rng, td_wire_float_cnt()));
+    }
+    if (draw < 90) {
+        return (double)td_rng_between(&gen->rng, -1000, 1000) / 8.0;
+    }
+    bits = td_rng_u64(&gen->rng);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static td_text_t
+text_of(char const *text)
+{
+    return (td_text_t){.bytes = text, .sz = (uint32_t)strlen(text)};
+}
+
+/* Mostly one of the common names; else up to 12 characters, some not ASCII. */
+static td_text_t
+draw_text(td_gen_t *gen, char *buffer)
+{
+    static char const *const letters[] = {"a", "b", "Z", "0", "_", " ", ".", "'", "\n", "\xc3\xa4", "\xe2\x82\xac"};
+    uint64_t                 cnt;
+
+    if (td_rng_chance(&gen->rng, 80)) {
+        return text_of(td_wire_name(td_rng_below(&gen->rng, td_wire_name_cnt())));
+    }
+    buffer[0] = '\0';
+    cnt       = td_rng_below(&gen->rng, 12);
+    for (uint64_t i = 0; i < cnt; i++) {
+        strcat(buffer, letters[td_rng_below(&gen->rng, sizeof letters / sizeof *letters)]);
+    }
+    return text_of(buffer);
+}
+
+static td_text_t
+draw_bytes(td_gen_t *gen, char *buffer)
+{
+    td_text_t bytes = {.bytes = buffer, .sz = (uint32_t)td_rng_below(&gen->rng, 9)};
+
+    for (uint32_t i = 0; i < bytes.sz; i++) {
+        buffer[i] = (char)td_rng_u64(&gen->rng);
+    }
+    return bytes;
+}
+
+static td_text_t
+draw_bigint(td_gen_t *gen, char *buffer)
+{
+    if (td_rng_chance(&gen->rng, 70)) {
+        return text_of(td_wire_decimal(td_rng_below(&gen->rng, td_wire_decimal_cnt())));
+    }
+    snprintf(buffer, TD_NAME_SZ_MAX, "%s%llu%019llu", td_rng_chance(&gen->rng, 30) ? "-" : "",
+             (unsigned long long)td_rng_between(&gen->rng, 10, 1000000),
+             (unsigned long long)td_rng_below(&gen->rng, UINT64_C(10000000000000000000)));
+    return text_of(buffer);
+}
+
+static void
+draw_range(td_gen_t *gen, td_node_t *node)
+{
+    node->range[0] = td_rng_chance(&gen->rng, 60) ? 0 : draw_int(gen);
+    node->range[1] = draw_int(gen);
+    node->range[2] = td_rng_chance(&gen->rng, 60) ? 1 : draw_int(gen);
+    node->range[2] += node->range[2] == 0;
+}
+
+static uint16_t
+draw_dim(td_gen_t *gen)
+{
+    uint64_t draw = td_rng_below(&gen->rng, 100);
+
+    if (draw < 4) {
+        return 0;
+    }
+    return (uint16_t)(draw < 14 ? 1 : td_rng_between(&gen->rng, 2, draw < 90 ? 8 : 16));
+}
+
+static void
+draw_layout(td_gen_t *gen, uint8_t kind, td_tensor_t *tensor)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        tensor->layout = (uint8_t)td_rng_below(&gen->rng, TD_LAYOUT_CNT);
+        if (td_layout_fits(kind, tensor)) {
+            return;
+        }
+    }
+    tensor->layout = TD_LAYOUT_CONTIGUOUS;
+}
+
+/* Where every free dim becomes a symbol and that is not wanted, most tensors
+   have none. */
+static uint8_t
+draw_dim_cnt(td_gen_t *gen)
+{
+    static uint8_t const cnt[] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 4, 5};
+
+    if (gen->weights->drift_percent == 0 && !gen->shadow.assume_static && td_rng_chance(&gen->rng, 90)) {
+        return 0;
+    }
+    return cnt[td_rng_below(&gen->rng, sizeof cnt)];
+}
+
+static void
+draw_tensor(td_gen_t *gen, uint8_t kind, td_tensor_t *tensor)
+{
+    tensor->dtype = (uint8_t)(td_rng_chance(&gen->rng, 50) ? 0 : td_rng_below(&gen->rng, td_dtype_cnt()));
+    if (kind == TD_KIND_NDARRAY && strcmp(td_dtype_name(tensor->dtype), "bfloat16") == 0) {
+        tensor->dtype = 0;
+    }
+    tensor->dim_cnt = draw_dim_cnt(gen);
+    for (int i = 0; i < tensor->dim_cnt; i++) {
+        tensor->dim[i] = draw_dim(gen);
+    }
+    if (td_dtype_is_floating(tensor->dtype) && kind != TD_KIND_NDARRAY) {
+        tensor->requires_grad = td_rng_chance(&gen->rng, kind == TD_KIND_PARAMETER ? 85 : 20);
+    }
+    if (td_rng_chance(&gen->rng, 35)) {
+        draw_layout(gen, kind, tensor);
+    }
+    for (int i = 0; td_tensor_storage_cnt(tensor) > TD_NUMEL_MAX; i++) {
+        tensor->dim[i] = 1;
+    }
+}
+
+static void
+draw_payload(td_gen_t *gen, td_node_t *node, char *buffer, int64_t *dims)
+{
+    switch (td_kind_info(node->kind)->payload) {
+    case TD_PAYLOAD_NONE:
+        break;
+    case TD_PAYLOAD_BOOL:
+        node->i = td_rng_chance(&gen->rng, 50);
+        break;
+    case TD_PAYLOAD_INT:
+        node->i = draw_int(gen);
+        break;
+    case TD_PAYLOAD_CHOICE:
+        node->i = (int64_t)td_rng_below(&gen->rng, td_choice_cnt(node->kind));
+        break;
+    case TD_PAYLOAD_BIGINT:
+        node->text = draw_bigint(gen, buffer);
+        break;
+    case TD_PAYLOAD_FLOAT:
+        node->f = draw_float(gen);
+        break;
+    case TD_PAYLOAD_TEXT:
+        node->text = draw_text(gen, buffer);
+        break;
+    case TD_PAYLOAD_BYTES:
+        node->text = draw_bytes(gen, buffer);
+        break;
+    case TD_PAYLOAD_RANGE:
+        draw_range(gen, node);
+        break;
+    case TD_PAYLOAD_DIMS:
+        node->dims.cnt = (uint8_t)td_rng_below(&gen->rng, 5);
+        node->dims.dim = dims;
+        for (int i = 0; i < node->dims.cnt; i++) {
+            dims[i] = draw_dim(gen);
+        }
+        break;
+    case TD_PAYLOAD_TENSOR:
+        draw_tensor(gen, node->kind, &node->tensor);
+        break;
+    }
+}
+
+/* ---- edges ---- */
+
+enum { EDGE_BUFFER_CNT = 64 };
+
+/* Mostly a handful, now and then none or many. */
+static uint32_t
+draw_edge_cnt(td_gen_t *gen, uint32_t max)
+{
+    uint64_t draw = td_rng_below(&gen->rng, 100);
+    uint32_t cnt  = (uint32_t)(draw < 8    ? 0
+                               : draw < 97 ? td_rng_between(&gen->rng, 1, 5)
+                                           : td_rng_between(&gen->rng, 6, 20));
+
+    return cnt < max ? cnt : max;
+}
+
+static bool
+is_callable(td_gen_t const *gen, uint16_t node)
+{
+    switch (gen->prog->nodes[node].kind) {
+    case TD_KIND_FUNCTION:
+    case TD_KIND_BUILTIN:
+    case TD_KIND_CLASS:
+    case TD_KIND_TORCH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool
+is_slice_part(td_gen_t const *gen, uint16_t node)
+{
+    uint8_t kind = gen->prog->nodes[node].kind;
+
+    return kind == TD_KIND_INT || kind == TD_KIND_NONE;
+}
+
+static bool
+is_ordered_dict(td_gen_t const *gen, uint16_t node)
+{
+    return gen->prog->nodes[node].kind == TD_KIND_ORDERED_DICT;
+}
+
+static bool
+is_tuple(td_gen_t const *gen, uint16_t node)
+{
+    return gen->prog->nodes[node].kind == TD_KIND_TUPLE;
+}
+
+static uint16_t
+find_or_pick(td_gen_t *gen, bool (*pred)(td_gen_t const *, uint16_t))
+{
+    int node = td_rng_chance(&gen->rng, gen->weights->odd_percent) ? -1 : td_gen_find(gen, pred);
+
+    return node >= 0 ? (uint16_t)node : td_gen_pick(gen);
+}
+
+static bool
+has_key(td_gen_t const *gen, uint16_t const *edges, uint32_t from, uint32_t cnt, uint16_t key)
+{
+    for (uint32_t i = from; i < cnt; i += 2) {
+        if (td_shadow_same_key(&gen->shadow, edges[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Equal keys are rare in what people write. */
+static void
+draw_pairs(td_gen_t *gen, td_node_t *node, uint16_t *edges)
+{
+    uint32_t from = node->edge_cnt, cnt = draw_edge_cnt(gen, 12);
+
+    for (uint32_t i = 0; i < cnt; i++) {
+        uint16_t key = pick_key(gen);
+
+        if (has_key(gen, edges, from, node->edge_cnt, key) &&
+            !td_rng_chance(&gen->rng, gen->weights->odd_percent)) {
+            continue;
+        }
+        edges[node->edge_cnt++] = key;
+        edges[node->edge_cnt++] = td_gen_pick(gen);
+    }
+}
+
+/* Edges whose meaning a kind fixes; false when there is nothing to point at. */
+static bool
+draw_fixed_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
+{
+    int viewed = -1;
+
+    switch (node->kind) {
+    case TD_KIND_ODICT_VALUES:
+    case TD_KIND_TUPLE_ITERATOR:
+        viewed = td_gen_find(gen, node->kind == TD_KIND_TUPLE_ITERATOR ? is_tuple : is_ordered_dict);
+        edges[node->edge_cnt++] = (uint16_t)(viewed >= 0 ? viewed : 0);
+        return viewed >= 0;
+    case TD_KIND_SLICE:
+        for (int i = 0; i < 3; i++) {
+            edges[node->edge_cnt++] = find_or_pick(gen, is_slice_part);
+        }
+        return true;
+    case TD_KIND_DEFAULT_DICT:
+    case TD_KIND_PARTIAL:
+        edges[node->edge_cnt++] = find_or_pick(gen, is_callable);
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool
+draw_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
+{
+    td_kind_info_t const *info = td_kind_info(node->kind);
+    bool                  set  = node->kind == TD_KIND_SET || node->kind == TD_KIND_FROZENSET;
+    uint32_t              cnt;
+
+    node->edge = edges;
+    if (info->edge_max == 0 || gen->prog->node_cnt == 0) {
+        return info->edge_min == 0;
+    }
+    if (!draw_fixed_edges(gen, node, edges)) {
+        return false;
+    }
+    if (td_rules_is_paired(node->kind)) {
+        draw_pairs(gen, node, edges);
+        return true;
+    }
+    cnt = info->edge_min + draw_edge_cnt(gen, info->edge_max - info->edge_min);
+    while (node->edge_cnt < cnt) {
+        edges[node->edge_cnt++] = set ? pick_key(gen) : td_gen_pick(gen);
+    }
+    return true;
+}
+
+/* ---- kinds ---- */
+
+/* Something to hold comes before what holds it. */
+static uint8_t
+draw_kind(td_gen_t *gen)
+{
+    uint32_t weight[TD_WEIGHTS_KIND_CNT];
+    bool     leaves_only = gen->prog->node_cnt < 3;
+    size_t   kind;
+
+    for (size_t tag = 0; tag < TD_WEIGHTS_KIND_CNT; tag++) {
+        bool leaf = td_kind_info((uint8_t)tag) != NULL && td_kind_info((uint8_t)tag)->edge_max == 0;
+
+        weight[tag] = leaf || !leaves_only ? gen->weights->kind[tag] : 0;
+    }
+    kind = td_rng_weighted(&gen->rng, weight, TD_WEIGHTS_KIND_CNT);
+    if (kind == TD_WEIGHTS_KIND_CNT) {
+        kind = td_rng_weighted(&gen->rng, gen->weights->kind, TD_WEIGHTS_KIND_CNT);
+    }
+    return (uint8_t)(kind == TD_WEIGHTS_KIND_CNT ? TD_KIND_NONE : kind);
+}
+
+uint16_t
+td_gen_node(td_gen_t *gen)
+{
+    uint16_t  edges[EDGE_BUFFER_CNT];
+    int64_t   dims[TD_SIZE_CNT_MAX];
+    char      buffer[TD_NAME_SZ_MAX + 1];
+    td_node_t node;
+
+    for (int tries = 0; tries < 8; tries++) {
+        memset(&node, 0, sizeof node);
+        node.kind = draw_kind(gen);
+        draw_payload(gen, &node, buffer, dims);
+        if (draw_edges(gen, &node, edges)) {
+            return td_gen_node_of(gen, &node);
+        }
+    }
+    /* Every kind that is switched on wants something that is not there. */
+    node = (td_node_t){.kind = TD_KIND_NONE};
+    return td_gen_node_of(gen, &node);
+}

@@ -1,0 +1,60 @@
+/* td_gen_private.h: shared by the generator's own files. */
+#ifndef TD_GEN_GEN_PRIVATE_H
+#define TD_GEN_GEN_PRIVATE_H
+
+#include "gen/td_gen.h"
+#include "gen/td_shadow.h"
+#include "graph/td_draft.h"
+
+enum { TD_GEN_BINDING_MAX = 64, TD_GEN_ROOT_MAX = 64 };
+
+/* A *binding*: an object that a frame had under a source. */
+typedef struct {
+    uint16_t source, node;
+} td_gen_binding_t;
+
+typedef struct {
+    td_rng_t            rng;
+    td_weights_t const *weights;
+    td_draft_t          draft;
+    td_prog_t          *prog;
+    td_shadow_t         shadow;
+    size_t              sz_max;
+    uint8_t             uses[TD_NODE_CNT_MAX]; /* edges and roots at each node, up to 255 */
+    td_gen_binding_t    bindings[TD_GEN_BINDING_MAX];
+    uint32_t            binding_cnt;
+    td_gen_binding_t    frame[TD_GEN_ROOT_MAX]; /* roots of the current frame, of all entry points */
+    uint32_t            frame_cnt;
+    td_draft_mark_t     mark;       /* before the sources of the root being made */
+    uint32_t            fresh_cnt;  /* names made up so far */
+    bool                cycles;     /* this program may have cycles */
+    td_status_t         status;     /* the first failure sticks; TD_LIMIT: the program is full */
+} td_gen_t;
+
+/* All give a node's index; the program is full or memory ran out once gen->status
+   is not TD_OK, the index is then 0. */
+uint16_t td_gen_node     (td_gen_t *gen);                   /* any kind that is switched on */
+uint16_t td_gen_node_of  (td_gen_t *gen, td_node_t *node);  /* this one */
+uint16_t td_gen_int      (td_gen_t *gen, int64_t value);    /* an int node of that value, found or made */
+/* An earlier node to point at: mostly one that nothing points at yet. */
+uint16_t td_gen_pick     (td_gen_t *gen);
+/* An earlier node that pred accepts; -1: none was found. */
+int      td_gen_find     (td_gen_t *gen, bool (*pred)(td_gen_t const *gen, uint16_t node));
+void     td_gen_use      (td_gen_t *gen, uint16_t node);
+bool     td_gen_is_key   (td_gen_t const *gen, uint16_t node);
+
+/* td_gen_config draws config values; td_gen_change one change of an object. */
+void td_gen_config(td_gen_t *gen);
+void td_gen_change(td_gen_t *gen);
+
+/* td_gen_frame makes one frame with its roots. */
+void td_gen_frame(td_gen_t *gen, bool is_first);
+
+/* td_gen_root makes one root that surely fits: the last resort of a program that
+   has none. */
+void td_gen_root(td_gen_t *gen);
+
+/* td_gen_put_step puts a step and keeps gen's books. */
+bool td_gen_put_step(td_gen_t *gen, td_step_t const *step);
+
+#endif
