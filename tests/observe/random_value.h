@@ -35,6 +35,14 @@ random_atom(td_obs_t *obs, td_rng_t *rng)
     }
 }
 
+/* Sources are trees and guards are rows: they have no records. */
+static bool
+is_record_class(td_class_t class_id)
+{
+    return class_id != TD_CLASS_NONE && !td_class_is_a(class_id, TD_CLASS_Source) &&
+           class_id != TD_CLASS_Guard;
+}
+
 static td_val_t
 random_value(td_obs_t *obs, td_rng_t *rng, int depth)
 {
@@ -42,13 +50,16 @@ random_value(td_obs_t *obs, td_rng_t *rng, int depth)
     size_t            cnt  = td_rng_below(rng, RANDOM_ITEM_CNT_MAX);
     uint64_t          kind = td_rng_below(rng, 5);
     td_obs_field_t    fields[TD_CLASS_FIELD_CNT_MAX];
-    td_class_t        class_id = (td_class_t)(1 + td_rng_below(rng, TD_CLASS_CNT - 1));
+    td_class_t        class_id = TD_CLASS_NONE;
     td_field_t const *order;
 
     if (depth == 0 || kind < 2) {
         return random_atom(obs, rng);
     }
     if (kind == 4) {
+        while (!is_record_class(class_id)) {
+            class_id = (td_class_t)td_rng_below(rng, TD_CLASS_CNT);
+        }
         order = td_class_fields(class_id, &cnt);
         for (size_t idx = 0; idx < cnt; idx++) {
             fields[idx] = (td_obs_field_t){order[idx], random_value(obs, rng, depth - 1)};
