@@ -88,13 +88,16 @@ td_status_t td_compare_state(td_check_t *check, td_run_frame_t const *a, td_run_
                              bool *differs);
 
 /* Adding to the report; texts are copied.  The first divergence added gives the
-   report its signature. */
+   report its signature: by meaning of its values where there are diffs, else from
+   `what`. */
 typedef struct {
-    char const *entry; /* static */
-    char const *path, *field;
-    char const *reference, *subject;             /* JSON */
-    char const *reference_class, *subject_class; /* for the signature */
-    char const *arm, *subject_function;
+    char const          *entry; /* static */
+    char const          *path, *field;
+    char const          *reference, *subject; /* JSON */
+    td_obs_diff_t const *diffs;               /* of check->obs, this one first or later; or NULL */
+    size_t               diff_cnt;
+    char const          *what;                /* "tracker/unsupported", where there are none */
+    char const          *arm, *subject_function;
 } td_finding_t;
 
 td_status_t td_report_add(td_check_t *check, td_finding_t const *finding);
@@ -107,10 +110,6 @@ char const *td_report_keep(td_check_t *check,
 char const *td_report_quote(td_check_t *check, char const *text); /* the same as a JSON string */
 char const *td_report_keepf(td_check_t *check, char const *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* td_value_class: a value's class for a signature, written into out. */
-void td_value_class(td_obs_t const *obs, td_val_t val, char const *field, td_val_t other,
-                    bool is_subject, char *out, size_t out_sz);
 
 /* td_check_fail notes one line for td_check_why and returns status. */
 td_status_t td_check_fail(td_status_t status, char const *format, ...)

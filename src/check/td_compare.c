@@ -1,15 +1,11 @@
 /* td_compare.c: where two frames differ, and what that place is called. */
 #include "check/td_check_private.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/td_alloc.h"
-#include "base/td_assert.h"
-
-enum { CLASS_SZ = 160 };
 
 /* One frame under comparison. */
 typedef struct {
@@ -18,97 +14,6 @@ typedef struct {
     size_t           frame;
     size_t           end;
 } place_t;
-
-/* ---- the class of a value ------------------------------------------------------ */
-
-/* An exception's message without what changes from program to program: quoted
-   text, numbers, addresses. */
-static void
-message_class(char const *text, char *out, size_t out_sz)
-{
-    size_t at = 0;
-
-    for (char quote = '\0'; *text != '\0' && at + 1 < out_sz; text++) {
-        bool is_quote = *text == '\'' || *text == '"';
-
-        if (quote != '\0' || isdigit((unsigned char)*text)) {
-            quote = *text == quote ? '\0' : quote;
-            continue;
-        }
-        if (is_quote && strchr(text + 1, *text) != NULL) {
-            quote = *text;
-            continue;
-        }
-        if (*text == '\n') {
-            break; /* what follows are stack traces and hints */
-        }
-        out[at++] = *text;
-    }
-    out[at] = '\0';
-}
-
-static char const *
-kind_word(td_val_kind_t kind)
-{
-    static char const *const words[] = {"absent", "null", "bool", "int", "int",
-                                        "float",  "str",  "list", "bag", "record"};
-
-    TD_ASSERT((size_t)kind < sizeof words / sizeof *words);
-    return words[kind];
-}
-
-static td_val_t
-item_str(td_obs_t const *obs, td_val_t list, size_t idx)
-{
-    if (td_obs_kind(obs, list) != TD_VAL_LIST || td_obs_get_cnt(obs, list) <= idx) {
-        return TD_VAL_NONE;
-    }
-    td_val_t item = td_obs_get_item(obs, list, idx);
-
-    return td_obs_kind(obs, item) == TD_VAL_STR ? item : TD_VAL_NONE;
-}
-
-static bool
-ends_with(char const *text, char const *end)
-{
-    size_t sz = strlen(text), end_sz = strlen(end);
-
-    return sz >= end_sz && strcmp(text + sz - end_sz, end) == 0;
-}
-
-static void
-guard_class(td_obs_t const *obs, td_val_t row, bool is_extra, char *out, size_t out_sz)
-{
-    td_val_t kind = item_str(obs, row, 1);
-
-    snprintf(out, out_sz, "guard %s%s", kind == TD_VAL_NONE ? "?" : td_obs_get_str(obs, kind, NULL),
-             is_extra ? " extra" : "");
-}
-
-void
-td_value_class(td_obs_t const *obs, td_val_t val, char const *field, td_val_t other,
-               bool is_subject, char *out, size_t out_sz)
-{
-    if (val == TD_VAL_NONE) {
-        snprintf(out, out_sz, "missing");
-        return;
-    }
-    td_val_kind_t kind = td_obs_kind(obs, val);
-
-    if (ends_with(field, ".guards") && kind == TD_VAL_LIST) {
-        guard_class(obs, val, is_subject && other == TD_VAL_NONE, out, out_sz);
-    } else if (strcmp(field, "Exception.message") == 0 && kind == TD_VAL_STR) {
-        message_class(td_obs_get_str(obs, val, NULL), out, out_sz);
-    } else if (kind == TD_VAL_RECORD) {
-        snprintf(out, out_sz, "%s", td_class_name(td_obs_get_class(obs, val)));
-    } else if (strcmp(field, "Exception.kind") == 0 || strcmp(field, "Root.outcome") == 0) {
-        snprintf(out, out_sz, "%s", td_obs_get_str(obs, val, NULL));
-    } else if (item_str(obs, val, 0) != TD_VAL_NONE) {
-        snprintf(out, out_sz, "%s", td_obs_get_str(obs, item_str(obs, val, 0), NULL));
-    } else {
-        snprintf(out, out_sz, "%s", kind_word(kind));
-    }
-}
 
 /* ---- who decided ------------------------------------------------------------------ */
 
@@ -155,6 +60,13 @@ step_of(place_t const *place, char const *path)
         }
     }
     return last;
+}
+
+static char const *
+entry_at(place_t const *place, size_t step)
+{
+    return step < place->plan->step_cnt[place->frame] ? place->plan->entries[place->frame][step]
+                                                      : "build";
 }
 
 static td_outcome_t const *
@@ -206,26 +118,20 @@ json_of(td_check_t *check, td_val_t val)
 }
 
 static td_status_t
-add_diff(place_t const *place, td_obs_diff_t const *diff, bool *diverges)
+add_diff(place_t const *place, td_obs_diff_t const *diffs, size_t idx, size_t cnt, bool *diverges)
 {
-    char         reference_class[CLASS_SZ], subject_class[CLASS_SZ];
-    td_obs_t    *obs     = place->check->obs;
-    size_t       step    = step_of(place, diff->path);
-    td_finding_t finding = {
-        .entry     = place->plan->step_cnt[place->frame] == 0
-                         ? "build"
-                         : place->plan->entries[place->frame][step],
-        .path      = td_report_keepf(place->check, "frames[%zu].%s", place->frame, diff->path),
-        .field     = diff->field,
-        .reference = json_of(place->check, diff->reference),
-        .subject   = json_of(place->check, diff->subject),
-        .reference_class = reference_class,
-        .subject_class   = subject_class,
+    td_obs_diff_t const *diff    = &diffs[idx];
+    size_t               step    = step_of(place, diff->path);
+    td_finding_t         finding = {
+                .entry = entry_at(place, step),
+                .path  = td_report_keepf(place->check, "frames[%zu].%s", place->frame, diff->path),
+                .field = diff->field,
+                .reference = json_of(place->check, diff->reference),
+                .subject   = json_of(place->check, diff->subject),
+                .diffs     = diffs,
+                .diff_cnt  = cnt,
     };
 
-    td_value_class(obs, diff->reference, diff->field, diff->subject, false, reference_class,
-                   CLASS_SZ);
-    td_value_class(obs, diff->subject, diff->field, diff->reference, true, subject_class, CLASS_SZ);
     deciders(place, diff->path, step, &finding);
     if (step < place->end) {
         diverges[step] = true;
@@ -245,8 +151,7 @@ add_unreadable(place_t const *place, char const *reference, char const *subject,
            .reference = reference,
            .subject   = td_report_quote(
                  place->check, td_report_keepf(place->check, "%s: %s", subject, td_obs_why(obs))),
-           .reference_class = "record",
-           .subject_class   = subject,
+           .what = subject,
     };
 
     deciders(place, "", 0, &finding);
@@ -277,7 +182,7 @@ compare_values(place_t const *place, td_val_t reference, td_val_t subject, bool 
         return TD_INTERNAL;
     }
     for (size_t idx = 0; idx < cnt; idx++) {
-        TD_TRY(add_diff(place, &diffs[idx], diverges));
+        TD_TRY(add_diff(place, diffs, idx, cnt, diverges));
     }
 done:
     return status;

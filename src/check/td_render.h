@@ -19,4 +19,7 @@ char const *td_render_json(td_check_t *check, td_report_t const *report);
    a report is; NULL: it is none. */
 char const *td_render_class(td_report_t const *report);
 
+/* td_render_hash names a text by 8 hex digits, as signatures are named. */
+void td_render_hash(char const *text, char hash[9]);
+
 #endif

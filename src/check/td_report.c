@@ -1,12 +1,13 @@
 /* td_report.c: what a judgement looks like when it is handed out. */
 #include "check/td_check_private.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/td_alloc.h"
+#include "base/td_writer.h"
+#include "observe/td_signature.h"
 
 char const *
 td_report_keep(td_check_t *check, char const *text)
@@ -42,43 +43,7 @@ td_report_quote(td_check_t *check, char const *text)
 
 /* ---- signatures ------------------------------------------------------------------ */
 
-/* "frames[0].roots[1].tracker.items[2].value" -> ".tracker.items[].value": what
-   the place is, without which one it is. */
-static void
-path_shape(char const *path, char *out, size_t out_sz)
-{
-    size_t      at    = 0;
-    char const *roots = strstr(path, "roots[");
-
-    if (roots != NULL) {
-        path = strchr(roots, ']') + 1;
-    } else if (strncmp(path, "frames[", 7) == 0) {
-        path = strchr(path, ']') + 1;
-    }
-    for (; *path != '\0' && at + 3 < out_sz; path++) {
-        out[at++] = *path;
-        if (*path == '[') {
-            char const *close = strchr(path, ']');
-
-            path      = close == NULL ? path + strlen(path) - 1 : close;
-            out[at++] = ']';
-        }
-    }
-    out[at] = '\0';
-}
-
-/* FNV-1a, folded to 32 bits: a name for a text, not a defence. */
-static uint32_t
-text_hash(char const *text)
-{
-    uint64_t hash = 14695981039346656037u;
-
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    }
-    return (uint32_t)(hash ^ (hash >> 32));
-}
-
+/* "VariableBuilder._wrap: condition", "" for an unknown id. */
 static char const *
 arm_text(td_check_t const *check, char const *arm)
 {
@@ -92,20 +57,57 @@ arm_text(td_check_t const *check, char const *arm)
     return "";
 }
 
-static void
+static char const *
+sign_values(td_check_t *check, td_finding_t const *finding)
+{
+    char                 function[256];
+    char const          *text  = arm_text(check, finding->arm);
+    char const          *colon = strstr(text, ": ");
+    td_signature_parts_t parts = {
+        .diffs     = finding->diffs,
+        .diff_cnt  = finding->diff_cnt,
+        .entry     = finding->entry,
+        .function  = function,
+        .condition = colon == NULL ? "" : colon + 2,
+    };
+
+    snprintf(function, sizeof function, "%.*s",
+             (int)(colon == NULL ? strlen(text) : (size_t)(colon - text)), text);
+    return td_signature_text(check->obs, &parts);
+}
+
+/* The part of a signature between its idx-th and next bar. */
+static char const *
+part_of(td_check_t *check, char const *signature, size_t idx)
+{
+    char const *end;
+
+    for (; idx > 0 && signature != NULL; idx--) {
+        signature = strstr(signature, " | ");
+        signature = signature == NULL ? NULL : signature + 3;
+    }
+    end = signature == NULL ? NULL : strstr(signature, " | ");
+    return end == NULL ? "" : td_report_keepf(check, "%.*s", (int)(end - signature), signature);
+}
+
+static td_status_t
 sign(td_check_t *check, td_finding_t const *finding)
 {
-    char         shape[512];
     td_report_t *report = &check->report;
+    char const  *text =
+        finding->diffs != NULL
+             ? sign_values(check, finding)
+             : td_report_keepf(check, "%s | %s | | %s | %s", finding->entry, finding->field,
+                               finding->what, arm_text(check, finding->arm));
 
-    path_shape(finding->path, shape, sizeof shape);
-    report->headline  = td_report_keepf(check, "%s %s %s/%s", finding->entry, finding->field,
-                                        finding->reference_class, finding->subject_class);
-    report->signature = td_report_keepf(check, "%s %s %s %s/%s at %s", finding->entry,
-                                        finding->field, shape, finding->reference_class,
-                                        finding->subject_class, arm_text(check, finding->arm));
-    snprintf(report->signature_hash, sizeof report->signature_hash, "%08x",
-             (unsigned)text_hash(report->signature));
+    if (text == NULL) {
+        return TD_NOMEM;
+    }
+    report->signature = td_report_keep(check, text);
+    report->headline  = td_report_keepf(check, "%s %s %s", part_of(check, text, 0),
+                                        part_of(check, text, 1), part_of(check, text, 3));
+    td_signature_hash(text, report->signature_hash);
+    return TD_OK;
 }
 
 td_status_t
@@ -113,8 +115,8 @@ td_report_add(td_check_t *check, td_finding_t const *finding)
 {
     td_report_t *report = &check->report;
 
-    if (report->divergence_cnt == 0) {
-        sign(check, finding);
+    if (report->divergence_cnt == 0 && sign(check, finding) != TD_OK) {
+        return TD_NOMEM;
     }
     if (report->divergence_cnt == TD_DIVERGENCE_CNT_MAX) {
         return TD_OK;
@@ -133,78 +135,54 @@ td_report_add(td_check_t *check, td_finding_t const *finding)
 
 /* ---- observations as JSON ----------------------------------------------------------- */
 
-/* A text that grows; failed sticks. */
-typedef struct {
-    char  *text; /* td_malloc'ed */
-    size_t sz, cap;
-    bool   failed;
-} text_t;
-
-static void
-text_put(text_t *text, char const *more)
-{
-    size_t sz = strlen(more);
-
-    if (!text->failed && text->cap - text->sz <= sz) {
-        size_t cap   = 2 * (text->sz + sz) + 256;
-        char  *block = td_realloc(text->text, cap);
-
-        text->failed = block == NULL;
-        text->text   = block == NULL ? text->text : block;
-        text->cap    = block == NULL ? text->cap : cap;
-    }
-    if (!text->failed) {
-        memcpy(text->text + text->sz, more, sz + 1);
-        text->sz += sz;
-    }
-}
-
 /* How a value is written: as JSON, or as a tree for people. */
-typedef char *(*writer_t)(td_obs_t *obs, td_val_t val, bool style);
+typedef char *(*spell_t)(td_obs_t *obs, td_val_t val, bool style);
 
 static td_status_t
-frame_put(td_check_t *check, td_run_frame_t const *frame, writer_t write, text_t *text)
+frame_put(td_check_t *check, td_run_frame_t const *frame, spell_t spell, td_writer_t *text)
 {
     td_val_t    val;
     char       *written = NULL; /* owned */
     td_status_t status;
 
     if (frame->bytes == NULL) {
-        text_put(text, "null");
+        td_writer_put_text(text, "null");
         return TD_OK;
     }
     td_obs_reset(check->obs);
     status = td_obs_decode(check->obs, frame->bytes, frame->bytes_sz, &val);
     if (status == TD_REJECT) {
-        text_put(text, "null"); /* bytes that nobody can read: the divergence says so */
+        td_writer_put_text(text, "null"); /* bytes that nobody can read: the divergence says so */
         return TD_OK;
     }
     if (status == TD_OK) {
-        written = write(check->obs, val, false);
+        written = spell(check->obs, val, false);
         status  = written == NULL ? TD_NOMEM : TD_OK;
-        text_put(text, written == NULL ? "" : written);
+        td_writer_put_text(text, written == NULL ? "" : written);
         td_free(written);
     }
     return status;
 }
 
 static td_status_t
-run_put(td_check_t *check, td_run_t const *run, char const *const marks[3], writer_t write,
+run_put(td_check_t *check, td_run_t const *run, char const *const marks[3], spell_t spell,
         char const **out)
 {
     td_status_t status = TD_OK;
-    text_t      text   = {0};
+    td_writer_t text;
 
-    text_put(&text, marks[0]);
+    td_writer_init(&text, SIZE_MAX);
+    td_writer_put_text(&text, marks[0]);
     for (size_t frame = 0; frame < run->frame_cnt; frame++) {
-        text_put(&text, frame == 0 ? "" : marks[1]);
-        TD_TRY(frame_put(check, &run->frames[frame], write, &text));
+        td_writer_put_text(&text, frame == 0 ? "" : marks[1]);
+        TD_TRY(frame_put(check, &run->frames[frame], spell, &text));
     }
-    text_put(&text, marks[2]);
-    *out   = text.failed ? NULL : td_arena_dup(&check->arena, text.text, text.sz);
+    td_writer_put_text(&text, marks[2]);
+    TD_TRY(text.status);
+    *out   = td_arena_dup(&check->arena, (char const *)text.bytes, text.sz);
     status = *out == NULL ? TD_NOMEM : TD_OK;
 done:
-    td_free(text.text);
+    td_writer_clear(&text);
     return status;
 }
 

@@ -63,13 +63,15 @@ stops(td_outcome_t const *outcome)
     return outcome->kind == TD_OUTCOME_UNSUPPORTED || outcome->kind == TD_OUTCOME_POISONED;
 }
 
+/* By td_outcome_kind_t. */
+static char const *const outcome_words[] = {
+    "not-run", "tracker", "exception", "unsupported", "poisoned", "do",
+};
+
 static char const *
 outcome_json(draw_t *draw, td_outcome_t const *outcome)
 {
-    static char const *const words[] = {"not-run",     "tracker",  "exception",
-                                        "unsupported", "poisoned", "do"};
-
-    char const *text = td_report_keepf(draw->check, "%s%s%s", words[outcome->kind],
+    char const *text = td_report_keepf(draw->check, "%s%s%s", outcome_words[outcome->kind],
                                        outcome->why[0] == '\0' ? "" : ": ", outcome->why);
 
     return td_report_quote(draw->check, text);
@@ -88,9 +90,9 @@ add_lame_excuse(draw_t *draw, size_t frame, size_t step, td_outcome_t const *sub
                  .field     = "Root.outcome",
                  .reference = outcome_json(draw, reference),
                  .subject   = outcome_json(draw, subject),
-                 .reference_class = reference->kind == TD_OUTCOME_EXCEPTION ? "exception" : "tracker",
-                 .subject_class   = subject->kind == TD_OUTCOME_POISONED ? "poisoned" : "unsupported",
-                 .arm             = subject->arm,
+                 .what      = td_report_keepf(draw->check, "%s/%s", outcome_words[reference->kind],
+                                              outcome_words[subject->kind]),
+                 .arm       = subject->arm,
                  .subject_function = subject->function,
     };
 
@@ -225,8 +227,9 @@ compare_calls(draw_t *draw)
             .field            = "Program.user_calls",
             .reference        = was == NULL ? "" : td_report_quote(draw->check, was),
             .subject          = got == NULL ? "" : td_report_quote(draw->check, got),
-            .reference_class  = was == NULL ? "missing" : "call",
-            .subject_class    = got == NULL ? "missing" : "call",
+            .what             = was == NULL   ? "call extra"
+                                : got == NULL ? "call missing"
+                                              : "another call",
             .arm              = "",
             .subject_function = "",
         };

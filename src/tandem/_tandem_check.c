@@ -2,6 +2,7 @@
 #include "tandem/td_module.h"
 
 #include "check/td_check_case.h"
+#include "check/td_render.h"
 
 /* ---- set-up ------------------------------------------------------------------- */
 
@@ -352,6 +353,22 @@ check_arms(PyObject *module, PyObject *Py_UNUSED(none))
     return list;
 }
 
+PyDoc_STRVAR(signature_hash_doc,
+             "signature_hash(text) -> str\n\nThe 8 hex digits that name a signature.");
+
+static PyObject *
+check_signature_hash(PyObject *Py_UNUSED(module), PyObject *text)
+{
+    char        hash[9];
+    char const *utf8 = PyUnicode_AsUTF8(text); /* borrowed */
+
+    if (utf8 == NULL) {
+        return NULL;
+    }
+    td_render_hash(utf8, hash);
+    return PyUnicode_FromString(hash);
+}
+
 PyMethodDef td_module_check_methods[] = {
     {"setup", (PyCFunction)(void (*)(void))check_setup, METH_VARARGS | METH_KEYWORDS, setup_doc},
     {"run", (PyCFunction)(void (*)(void))check_run, METH_VARARGS | METH_KEYWORDS, run_doc},
@@ -360,6 +377,7 @@ PyMethodDef td_module_check_methods[] = {
     {"show", check_show, METH_VARARGS, show_doc},
     {"show_case", (PyCFunction)(void (*)(void))check_show_case, METH_VARARGS | METH_KEYWORDS,
      show_case_doc},
+    {"signature_hash", check_signature_hash, METH_O, signature_hash_doc},
     {"arms", check_arms, METH_NOARGS, arms_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -20,7 +20,7 @@ announce(td_check_t *check, td_prog_t const *prog, td_report_t const *report)
         snprintf(headline, sizeof headline, "%s", report->headline);
     } else {
         snprintf(headline, sizeof headline, "%s %s", class_name, report->why);
-        td_finding_hash(headline, hash);
+        td_render_hash(headline, hash);
     }
     if (td_campaign_finding(hash)) {
         td_finding_announce(prog, hash, headline, td_render_text(check, report),

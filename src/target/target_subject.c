@@ -1,6 +1,7 @@
 /* target_subject.c: the subject alone on any bytes, and what it leaves behind. */
 #include <stdio.h>
 
+#include "check/td_render.h"
 #include "target/td_campaign.h"
 #include "target/td_finding.h"
 #include "target/td_process.h"
@@ -23,7 +24,7 @@ td_target_subject(uint8_t const *data, size_t data_sz)
     }
     td_campaign_add(check, &prog, NULL);
     if (why != NULL) {
-        td_finding_hash(why, hash);
+        td_render_hash(why, hash);
         td_finding_announce(&prog, hash, "subject left references behind", why, "{}");
     }
     td_prog_clear(&prog);

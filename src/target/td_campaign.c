@@ -10,23 +10,17 @@
 #include <unistd.h>
 
 #include "base/td_alloc.h"
+#include "base/td_writer.h"
+#include "gen/td_stats.h"
 
 enum {
-    TAG_CNT        = 256, /* tags are bytes */
-    CONFIG_CNT     = 64,  /* keys of configs.def, with room */
-    VALUE_CNT      = 8,   /* values of one key, with room */
-    SIZE_CNT       = 512, /* program sizes in nodes; larger ones count as the largest */
     VERDICT_CNT    = TD_VERDICT_BAD_INPUT + 1,
+    ARM_WORD_CNT   = 16,
     REASON_CNT     = 256,     /* arms that the subject lacks; its list is shorter */
     FINDING_CNT    = 4096,    /* a campaign with more has another problem */
     DISTINCT_CNT   = 1 << 18, /* slots for programs; a frequent one gets its slot early */
     FLUSH_INTERVAL = 1,       /* seconds between two writes of the counts */
 };
-
-/* How often something occurred: in programs, and in programs that were compared. */
-typedef struct {
-    uint64_t seen, compared;
-} tally_t;
 
 typedef struct {
     char     text[160];
@@ -38,14 +32,12 @@ typedef struct {
 } distinct_t;
 
 static struct {
+    bool        begun;
     time_t      started, flushed;
     uint64_t    program_cnt, compared_cnt, flaky_cnt, internal_cnt;
     uint64_t    verdicts[VERDICT_CNT];
-    uint64_t    sizes[SIZE_CNT]; /* by node count */
-    uint64_t    shared_cnt, frames_cnt;
-    tally_t     kinds[TAG_CNT], sources[TAG_CNT], entries[TAG_CNT], dos[TAG_CNT];
-    tally_t     config[CONFIG_CNT][VALUE_CNT];
-    uint64_t    arms[16];
+    td_stats_t  seen, compared; /* what all programs, and those compared, are made of */
+    uint64_t    arms[ARM_WORD_CNT];
     reason_t    reasons[REASON_CNT];
     size_t      reason_cnt;
     reason_t    findings[FINDING_CNT];
@@ -55,95 +47,6 @@ static struct {
     uint64_t    top_cnt; /* executions of the most frequent program */
     td_check_t *check;   /* borrowed: names of arms */
 } campaign;
-
-/* ---- one program ------------------------------------------------------------------ */
-
-static void
-tally_add(tally_t *tally, bool compared)
-{
-    tally->seen++;
-    tally->compared += compared;
-}
-
-/* Which tags a program has, each counted once a program. */
-typedef struct {
-    bool   kinds[TAG_CNT], sources[TAG_CNT], entries[TAG_CNT], dos[TAG_CNT];
-    size_t frame_cnt;
-} traits_t;
-
-static void
-traits_take(td_prog_t const *prog, traits_t *traits)
-{
-    memset(traits, 0, sizeof *traits);
-    for (uint32_t idx = 0; idx < prog->node_cnt; idx++) {
-        traits->kinds[prog->nodes[idx].kind] = true;
-    }
-    for (uint32_t idx = 0; idx < prog->source_cnt; idx++) {
-        traits->sources[prog->sources[idx].kind] = true;
-    }
-    for (uint32_t idx = 0; idx < prog->step_cnt; idx++) {
-        td_step_t const *step = &prog->steps[idx];
-
-        traits->frame_cnt += step->kind == TD_STEP_FRAME;
-        if (step->kind == TD_STEP_ROOT) {
-            traits->entries[step->op] = true;
-        } else if (step->kind == TD_STEP_DO) {
-            traits->dos[step->op] = true;
-        }
-    }
-}
-
-static bool
-has_sharing(td_prog_t const *prog)
-{
-    bool     shared = false;
-    uint8_t *used   = td_calloc(prog->node_cnt + 1, 1); /* owned */
-
-    for (uint32_t idx = 0; used != NULL && idx < prog->node_cnt; idx++) {
-        for (uint16_t edge = 0; edge < prog->nodes[idx].edge_cnt; edge++) {
-            uint8_t *mark = &used[prog->nodes[idx].edge[edge]];
-
-            shared |= *mark != 0;
-            *mark = 1;
-        }
-    }
-    for (uint32_t idx = 0; used != NULL && idx < prog->step_cnt; idx++) {
-        if (prog->steps[idx].kind == TD_STEP_ROOT) {
-            uint8_t *mark = &used[prog->steps[idx].node];
-
-            shared |= *mark != 0;
-            *mark = 1;
-        }
-    }
-    td_free(used);
-    return shared;
-}
-
-static void
-shape_add(td_prog_t const *prog, bool compared)
-{
-    traits_t traits;
-    size_t   size = prog->node_cnt < SIZE_CNT ? prog->node_cnt : SIZE_CNT - 1;
-
-    traits_take(prog, &traits);
-    campaign.sizes[size]++;
-    campaign.shared_cnt += has_sharing(prog);
-    campaign.frames_cnt += traits.frame_cnt >= 2;
-    for (size_t tag = 0; tag < TAG_CNT; tag++) {
-        traits.kinds[tag] ? tally_add(&campaign.kinds[tag], compared) : (void)0;
-        traits.sources[tag] ? tally_add(&campaign.sources[tag], compared) : (void)0;
-        traits.entries[tag] ? tally_add(&campaign.entries[tag], compared) : (void)0;
-        traits.dos[tag] ? tally_add(&campaign.dos[tag], compared) : (void)0;
-    }
-    for (size_t key = 0; key < td_config_cnt() && key < CONFIG_CNT; key++) {
-        uint8_t value = 0; /* the default holds where nothing is set */
-
-        for (uint32_t idx = 0; idx < prog->setting_cnt; idx++) {
-            value = prog->settings[idx].key == key ? prog->settings[idx].value : value;
-        }
-        tally_add(&campaign.config[key][value % VALUE_CNT], compared);
-    }
-}
 
 /* ---- how often the same one ----------------------------------------------------------- */
 
@@ -232,26 +135,38 @@ report_add(td_report_t const *report)
     campaign.internal_cnt += report->internal_error;
     unsupported_add(report);
     /* An arm counts as reached only by a program that is compared and agrees. */
-    for (size_t idx = 0; report->arms != NULL && report->compared &&
-                         report->verdict == TD_VERDICT_AGREE && idx < 16;
-         idx++) {
-        campaign.arms[idx] |= report->arms[idx];
+    if (report->arms != NULL && report->compared && report->verdict == TD_VERDICT_AGREE) {
+        for (size_t idx = 0; idx < ARM_WORD_CNT; idx++) {
+            campaign.arms[idx] |= report->arms[idx];
+        }
     }
+}
+
+static void
+begin(td_check_t *check)
+{
+    campaign.begun   = true;
+    campaign.started = campaign.flushed = time(NULL);
+    campaign.check                      = check;
+    td_stats_init(&campaign.seen);
+    td_stats_init(&campaign.compared);
+    atexit(td_campaign_flush);
 }
 
 void
 td_campaign_add(td_check_t *check, td_prog_t const *prog, td_report_t const *report)
 {
-    if (campaign.started == 0) {
-        campaign.started = campaign.flushed = time(NULL);
-        atexit(td_campaign_flush);
+    if (!campaign.begun) {
+        begin(check);
     }
-    campaign.check = check;
     campaign.program_cnt++;
-    shape_add(prog, report != NULL && report->compared);
+    td_stats_add(&campaign.seen, prog);
     distinct_add(program_hash(prog));
     if (report != NULL) {
         report_add(report);
+        if (report->compared) {
+            td_stats_add(&campaign.compared, prog);
+        }
     }
     if (time(NULL) - campaign.flushed >= FLUSH_INTERVAL) {
         td_campaign_flush();
@@ -269,165 +184,111 @@ td_campaign_finding(char const *hash)
 /* ---- writing it down ---------------------------------------------------------------------- */
 
 static void
-text_write(FILE *file, char const *text)
+text_put(td_writer_t *out, char const *text)
 {
-    fputc('"', file);
+    td_writer_put_u8(out, '"');
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\') {
-            fputc('\\', file);
+            td_writer_put_u8(out, '\\');
         }
         if ((unsigned char)*text >= 0x20) {
-            fputc(*text, file);
+            td_writer_put_u8(out, (uint8_t)*text);
         }
     }
-    fputc('"', file);
+    td_writer_put_u8(out, '"');
 }
 
 static void
-tally_write(FILE *file, bool *first, char const *name, tally_t const *tally)
+number_put(td_writer_t *out, char const *name, uint64_t number)
 {
-    fputs(*first ? "" : ", ", file);
-    *first = false;
-    text_write(file, name);
-    fprintf(file, ": [%" PRIu64 ", %" PRIu64 "]", tally->seen, tally->compared);
-}
-
-static char const *
-source_name(uint8_t tag)
-{
-    td_op_info_t const *info = td_source_info(tag);
-
-    return info == NULL ? NULL : info->name;
-}
-
-static char const *
-kind_name(uint8_t tag)
-{
-    td_kind_info_t const *info = td_kind_info(tag);
-
-    return info == NULL ? NULL : info->name;
-}
-
-static char const *
-entry_name(uint8_t tag)
-{
-    td_op_info_t const *info = td_entry_info(tag);
-
-    return info == NULL ? NULL : info->name;
-}
-
-static char const *
-do_name(uint8_t tag)
-{
-    td_op_info_t const *info = td_do_info(tag);
-
-    return info == NULL ? NULL : info->name;
-}
-
-/* Every name of a table, those that never occurred too: a zero is what a reader
-   looks for. */
-static void
-table_write(FILE *file, char const *title, tally_t const *tallies, char const *(*name_of)(uint8_t))
-{
-    bool first = true;
-
-    fprintf(file, ",\n \"%s\": {", title);
-    for (size_t tag = 0; tag < TAG_CNT; tag++) {
-        if (name_of((uint8_t)tag) != NULL) {
-            tally_write(file, &first, name_of((uint8_t)tag), &tallies[tag]);
-        }
-    }
-    fputs("}", file);
+    td_writer_put_format(out, "\"%s\": %" PRIu64 ", ", name, number);
 }
 
 static void
-config_write(FILE *file)
+reasons_put(td_writer_t *out, char const *title, reason_t const *reasons, size_t cnt)
 {
-    bool first = true;
-
-    fputs(",\n \"config\": {", file);
-    for (size_t key = 0; key < td_config_cnt() && key < CONFIG_CNT; key++) {
-        for (size_t value = 0; value < td_config_value_cnt(key) && value < VALUE_CNT; value++) {
-            char name[200];
-
-            snprintf(name, sizeof name, "%s=%s", td_config_name(key), td_config_value(key, value));
-            tally_write(file, &first, name, &campaign.config[key][value]);
-        }
-    }
-    fputs("}", file);
-}
-
-static void
-reasons_write(FILE *file, char const *title, reason_t const *reasons, size_t cnt)
-{
-    fprintf(file, ",\n \"%s\": {", title);
+    td_writer_put_format(out, "\"%s\": {", title);
     for (size_t idx = 0; idx < cnt; idx++) {
-        fputs(idx == 0 ? "" : ", ", file);
-        text_write(file, reasons[idx].text);
-        fprintf(file, ": %" PRIu64, reasons[idx].cnt);
+        td_writer_put_text(out, idx == 0 ? "" : ", ");
+        text_put(out, reasons[idx].text);
+        td_writer_put_format(out, ": %" PRIu64, reasons[idx].cnt);
     }
-    fputs("}", file);
+    td_writer_put_text(out, "},\n ");
 }
 
 static void
-arms_write(FILE *file)
+arms_put(td_writer_t *out)
 {
     bool   first = true;
-    size_t cnt   = campaign.check == NULL ? 0 : td_check_arm_cnt(campaign.check);
+    size_t cnt   = td_check_arm_cnt(campaign.check);
 
-    fputs(",\n \"arms\": [", file);
-    for (size_t idx = 0; idx < cnt && idx < 16 * 64; idx++) {
+    td_writer_put_text(out, "\"arms\": [");
+    for (size_t idx = 0; idx < cnt && idx < ARM_WORD_CNT * 64; idx++) {
         if ((campaign.arms[idx / 64] >> (idx % 64)) & 1) {
-            fputs(first ? "" : ", ", file);
-            text_write(file, td_check_arm_id(campaign.check, idx));
+            td_writer_put_text(out, first ? "" : ", ");
+            text_put(out, td_check_arm_id(campaign.check, idx));
             first = false;
         }
     }
-    fputs("]", file);
+    td_writer_put_text(out, "],\n ");
 }
 
 static void
-sizes_write(FILE *file)
+verdicts_put(td_writer_t *out)
 {
-    size_t last = SIZE_CNT;
-
-    while (last > 0 && campaign.sizes[last - 1] == 0) {
-        last--;
-    }
-    fputs(",\n \"sizes\": [", file);
-    for (size_t idx = 0; idx < last; idx++) {
-        fprintf(file, "%s%" PRIu64, idx == 0 ? "" : ", ", campaign.sizes[idx]);
-    }
-    fputs("]", file);
-}
-
-static void
-counts_write(FILE *file)
-{
-    fprintf(file,
-            "{\"schema\": 1, \"seconds\": %ld, \"programs\": %" PRIu64 ", \"compared\": %" PRIu64,
-            (long)(time(NULL) - campaign.started), campaign.program_cnt, campaign.compared_cnt);
-    fprintf(file, ", \"flaky\": %" PRIu64 ", \"internal_errors\": %" PRIu64, campaign.flaky_cnt,
-            campaign.internal_cnt);
-    fprintf(file, ", \"shared\": %" PRIu64 ", \"two_frames\": %" PRIu64, campaign.shared_cnt,
-            campaign.frames_cnt);
-    fprintf(file, ", \"distinct\": %zu, \"top\": %" PRIu64 ",\n \"verdicts\": {",
-            campaign.distinct_cnt, campaign.top_cnt);
+    td_writer_put_text(out, "\"verdicts\": {");
     for (int verdict = 0; verdict < VERDICT_CNT; verdict++) {
-        fprintf(file, "%s\"%s\": %" PRIu64, verdict == 0 ? "" : ", ",
-                td_verdict_text((td_verdict_t)verdict), campaign.verdicts[verdict]);
+        td_writer_put_format(out, "%s\"%s\": %" PRIu64, verdict == 0 ? "" : ", ",
+                             td_verdict_text((td_verdict_t)verdict), campaign.verdicts[verdict]);
     }
-    fputs("}", file);
-    table_write(file, "kinds", campaign.kinds, kind_name);
-    table_write(file, "sources", campaign.sources, source_name);
-    table_write(file, "entries", campaign.entries, entry_name);
-    table_write(file, "dos", campaign.dos, do_name);
-    config_write(file);
-    reasons_write(file, "unsupported", campaign.reasons, campaign.reason_cnt);
-    reasons_write(file, "findings", campaign.findings, campaign.finding_cnt);
-    arms_write(file);
-    sizes_write(file);
-    fputs("}\n", file);
+    td_writer_put_text(out, "},\n ");
+}
+
+static void
+sizes_put(td_writer_t *out)
+{
+    td_writer_put_text(out, "\"sizes\": [");
+    for (size_t idx = 0; idx < TD_STATS_SIZE_CNT; idx++) {
+        td_writer_put_format(out, "%s%" PRIu64, idx == 0 ? "" : ", ", campaign.seen.objects[idx]);
+    }
+    td_writer_put_text(out, "],\n ");
+}
+
+static void
+counts_put(td_writer_t *out)
+{
+    td_writer_put_text(out, "{\"schema\": 1, ");
+    number_put(out, "seconds", (uint64_t)(time(NULL) - campaign.started));
+    number_put(out, "programs", campaign.program_cnt);
+    number_put(out, "compared", campaign.compared_cnt);
+    number_put(out, "flaky", campaign.flaky_cnt);
+    number_put(out, "internal_errors", campaign.internal_cnt);
+    number_put(out, "distinct", campaign.distinct_cnt);
+    number_put(out, "top", campaign.top_cnt);
+    verdicts_put(out);
+    reasons_put(out, "unsupported", campaign.reasons, campaign.reason_cnt);
+    reasons_put(out, "findings", campaign.findings, campaign.finding_cnt);
+    arms_put(out);
+    sizes_put(out);
+    td_writer_put_text(out, "\"mix_seen\": ");
+    td_stats_json(&campaign.seen, out);
+    td_writer_put_text(out, ",\n \"mix_compared\": ");
+    td_stats_json(&campaign.compared, out);
+    td_writer_put_text(out, "}\n");
+}
+
+static bool
+file_write(char const *path, td_writer_t const *counts)
+{
+    FILE *file    = fopen(path, "w");
+    bool  written = file != NULL && counts->status == TD_OK;
+
+    written = written && fwrite(counts->bytes, 1, counts->sz, file) == counts->sz;
+    written = written && fflush(file) == 0;
+    if (file != NULL && fclose(file) != 0) {
+        written = false;
+    }
+    return written;
 }
 
 /* The file is replaced whole: whoever reads it while we are killed sees the
@@ -436,25 +297,19 @@ void
 td_campaign_flush(void)
 {
     char        temporary[1024];
+    td_writer_t counts;
     char const *path = getenv("TANDEM_STATS");
-    FILE       *file;
-    bool        written;
 
     campaign.flushed = time(NULL);
-    if (path == NULL || path[0] == '\0') {
+    if (path == NULL || path[0] == '\0' || !campaign.begun) {
         return;
     }
+    td_writer_init(&counts, SIZE_MAX);
+    counts_put(&counts);
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    file = fopen(temporary, "w");
-    if (file == NULL) {
-        fprintf(stderr, "tandem: counts cannot be written: %s: %s\n", temporary, strerror(errno));
-        return;
-    }
-    counts_write(file);
-    written = fflush(file) == 0;
-    written &= fclose(file) == 0;
-    if (!written || rename(temporary, path) != 0) {
+    if (!file_write(temporary, &counts) || rename(temporary, path) != 0) {
         fprintf(stderr, "tandem: counts cannot be written: %s: %s\n", path, strerror(errno));
         unlink(temporary);
     }
+    td_writer_clear(&counts);
 }

@@ -13,17 +13,6 @@
 
 enum { PATH_SZ = 1024 };
 
-void
-td_finding_hash(char const *text, char hash[9])
-{
-    uint64_t value = 14695981039346656037u; /* FNV-1a, folded: a name, not a defence */
-
-    for (; *text != '\0'; text++) {
-        value = (value ^ (unsigned char)*text) * 1099511628211u;
-    }
-    snprintf(hash, 9, "%08x", (unsigned)(uint32_t)(value ^ (value >> 32)));
-}
-
 /* A finding that cannot be kept would be lost: that ends the campaign, loudly. */
 static void
 require(bool done, char const *what, char const *path)

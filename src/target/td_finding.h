@@ -17,7 +17,4 @@
 void td_finding_announce(td_prog_t const *prog, char const *hash, char const *headline,
                          char const *text, char const *json);
 
-/* td_finding_hash names a text by 8 hex digits, for findings without signature. */
-void td_finding_hash(char const *text, char hash[9]);
-
 #endif

@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 from ..output import table
 
-_SUMS = ("programs", "compared", "flaky", "internal_errors", "shared", "two_frames", "distinct")
-_TABLES = ("kinds", "sources", "entries", "dos", "config")
+_SUMS = ("programs", "compared", "flaky", "internal_errors", "distinct")
+_TABLES = ("kinds", "sources", "entries", "changes", "layouts", "dtypes", "config")
 
 
 class Counts:
-    """The sum of several processes' counts (see src/target/td_campaign.c)."""
+    """The sum of several processes' counts (see src/target/td_campaign.c).
+
+    numbers   totals by name; with "shared" and "frames": programs with sharing, and
+              with two frames or more
+    tables    for each sort of thing {name: [seen, in programs that were compared]}
+    sizes     how many programs have index objects
+    """
 
     def __init__(self) -> None:
         self.numbers: Counter[str] = Counter()
@@ -32,16 +40,15 @@ class Counts:
         self.verdicts.update(one["verdicts"])
         self.unsupported.update(one["unsupported"])
         self.findings.update(one["findings"])
-        for name in _TABLES:
-            for key, (seen, compared) in one[name].items():
-                row = self.tables[name].setdefault(key, [0, 0])
-                row[0] += seen
-                row[1] += compared
-        self.sizes += [0] * (len(one["sizes"]) - len(self.sizes))
-        for index, count in enumerate(one["sizes"]):
-            self.sizes[index] += count
         self.arms.update(one["arms"])
         self.top = max(self.top, one["top"])
+        self.sizes = [sum(pair) for pair in zip_longest(self.sizes, one["sizes"], fillvalue=0)]
+        for name in ("shared", "frames"):
+            self.numbers[name] += one["mix_seen"][f"programs_{name}"]
+        for column, mix in enumerate(("mix_seen", "mix_compared")):
+            for name in _TABLES:
+                for key, count in flatten(one[mix][name]):
+                    self.tables[name].setdefault(key, [0, 0])[column] += count
 
     def median_size(self) -> int:
         """Objects in the median program."""
@@ -55,6 +62,16 @@ class Counts:
     def share(self, name: str) -> float:
         programs = self.numbers["programs"]
         return self.numbers[name] / programs if programs else 0.0
+
+
+def flatten(names: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """{"list": 3} as it is; {"specialize_int": {"True": 1}} as "specialize_int=True"."""
+    for name, count in names.items():
+        if isinstance(count, dict):
+            for value, inner in count.items():
+                yield f"{name}={value}", inner
+        else:
+            yield name, count
 
 
 def read(path: str) -> dict[str, Any] | None:
@@ -100,11 +117,11 @@ def summary_lines(counts: Counts, seconds: float) -> list[str]:
     programs = counts.numbers["programs"]
     lines = []
     for name, title in (
-        ("kinds", "object kinds, in programs"),
-        ("sources", "source kinds"),
-        ("entries", "entry points"),
-        ("dos", "changes between builds"),
-        ("config", "config values"),
+        ("kinds", "objects, by kind"),
+        ("sources", "sources, by kind"),
+        ("entries", "roots, by entry point"),
+        ("changes", "changes between builds"),
+        ("config", "programs that set a config value"),
     ):
         lines += _table_lines(counts, name, title)
     if counts.unsupported:
@@ -115,7 +132,7 @@ def summary_lines(counts: Counts, seconds: float) -> list[str]:
         f"programs   {programs} in {seconds:.0f} s ({programs / seconds if seconds else 0:.0f}/s), "
         f"{counts.numbers['distinct']} different, the most frequent {percent(counts.top / programs if programs else 0)}",
         f"shape      median {counts.median_size()} objects, {percent(counts.share('shared'))} with sharing, "
-        f"{percent(counts.share('two_frames'))} with two frames or more",
+        f"{percent(counts.share('frames'))} with two frames or more",
         f"compared   {counts.numbers['compared']} ({percent(counts.share('compared'))})",
         "verdicts   " + (", ".join(f"{count} {name}" for name, count in counts.verdicts.items() if count) or "none"),
         f"arms       {len(counts.arms)} reached by programs that agree",

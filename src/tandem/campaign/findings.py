@@ -17,14 +17,6 @@ CLASSES = {"crash": "crash", "oom": "oom", "timeout": "hang", "slow": "hang", "l
 LOG_SIZE = 1 << 16
 
 
-def text_hash(text: str) -> str:
-    """8 hex digits that name a text, as src/target/td_finding.c makes them."""
-    value = 14695981039346656037
-    for byte in text.encode():
-        value = ((value ^ byte) * 1099511628211) & (1 << 64) - 1
-    return f"{(value ^ value >> 32) & 0xFFFFFFFF:08x}"
-
-
 _SUMMARY = re.compile(r"SUMMARY: \w+: (?P<kind>[\w-]+)(?: \S+)*? in (?P<function>\S+)")
 _UNDEFINED = re.compile(r"runtime error: (?P<what>.+)")
 _ASSERTION = re.compile(r"^tandem: \S+: (?P<function>\w+): assertion failed: (?P<what>.+)", re.MULTILINE)
@@ -87,7 +79,7 @@ def file_crash(work: Work, name: str, log: str) -> str:
     with open(work.at("crashes", name), "rb") as stream:
         data = stream.read()
     signature = crash_signature(kind, log)
-    hash_ = text_hash(signature)
+    hash_ = core.signature_hash(signature)
     binary = core.repair(data)[0]
     finding = {
         "schema": 1,

@@ -1,0 +1,98 @@
+"""tandem gen: random programs, and the mix of what a draw gives."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections import Counter
+from statistics import median
+
+from .. import core, writing
+from ..errors import EXIT_OK, BadInput, one_line
+from ..output import Output, table
+
+HELP = "random programs, from a seed"
+
+STATS_COUNT = 1000
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first program's seed (default 0)")
+    parser.add_argument("--count", type=int, metavar="N", help=f"how many (default 1; with --stats {STATS_COUNT})")
+    parser.add_argument("--nodes", type=int, default=0, metavar="N", help="objects to aim at (default: drawn)")
+    parser.add_argument("--only", metavar="KIND,...|done", help="kinds, sources and config values to keep to")
+    parser.add_argument("--no-swarm", dest="swarm", action="store_false", help="the same mix for every seed")
+    parser.add_argument("-o", "--output", metavar="DIR", help="write SEED.tdm files there, binary")
+    parser.add_argument("--stats", action="store_true", help="the mix instead of the programs")
+
+
+def generate(args: argparse.Namespace, seed: int) -> bytes:
+    try:
+        return core.gen(seed, nodes=args.nodes, only=args.only, swarm=args.swarm)
+    except core.BadInput as error:
+        raise BadInput(f"--only {args.only}: {one_line(error)}") from None
+
+
+def mix(binaries: list[bytes]) -> dict:
+    """How often each thing occurs, in programs."""
+    tables: dict[str, Counter[str]] = {"kinds": Counter(), "sources": Counter(), "config": Counter()}
+    sizes, shared, frames = [], 0, 0
+    for binary in binaries:
+        one = core.stats(binary)
+        tables["kinds"].update(one["kinds"].keys())
+        tables["sources"].update(one["source_kinds"].keys())
+        tables["config"].update(f"{name}={value}" for name, value in one["config"].items())
+        sizes.append(one["nodes"])
+        shared += one["sharing"]
+        frames += one["frames"] >= 2
+    return {
+        "programs": len(binaries),
+        "distinct": len(set(binaries)),
+        "median_objects": median(sizes) if sizes else 0,
+        "with_sharing": shared,
+        "with_two_frames": frames,
+        **{name: dict(sorted(counts.items())) for name, counts in tables.items()},
+    }
+
+
+def print_mix(found: dict, output: Output) -> None:
+    for name in ("kinds", "sources", "config"):
+        output.line(f"{name}, in how many of {found['programs']} programs")
+        for line in table([(key, str(count)) for key, count in found[name].items()]):
+            output.line(line)
+    output.line(
+        f"{found['distinct']} different; median {found['median_objects']} objects; "
+        f"{found['with_sharing']} with sharing, {found['with_two_frames']} with two frames or more"
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    count = args.count if args.count is not None else STATS_COUNT if args.stats else 1
+    if count < 1:
+        raise BadInput(f"--count {count}: at least 1")
+    seeds = range(args.seed, args.seed + count)
+    if args.stats:
+        found = mix([generate(args, seed) for seed in seeds])
+        weights = json.loads(core.weights(only=None if args.only == "done" else args.only, seed=args.seed, swarm=False))
+        if output.json:
+            output.document({"schema": 1, "seed": args.seed, "only": args.only, "weights": weights, **found})
+        else:
+            print_mix(found, output)
+        return EXIT_OK
+    if args.output is not None:
+        writing.make_folder(args.output)
+        paths = [os.path.join(args.output, f"{seed}.tdm") for seed in seeds]
+        for seed, path in zip(seeds, paths):
+            writing.write(path, generate(args, seed))
+        if output.json:
+            output.document({"schema": 1, "seed": args.seed, "programs": paths})
+        else:
+            output.line(f"{count} program{'s' if count != 1 else ''} in {args.output}")
+        return EXIT_OK
+    texts = [core.disasm(generate(args, seed)) for seed in seeds]
+    if output.json:
+        output.document({"schema": 1, "seed": args.seed, "texts": texts})
+    else:
+        output.raw("\n".join(texts).encode())
+    return EXIT_OK
