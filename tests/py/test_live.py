@@ -5,11 +5,10 @@ import gc
 import subprocess
 import sys
 
+import _tandem
 import pytest
 
-_tandem = pytest.importorskip("_tandem")
-
-from tandem import objects  # noqa: E402
+from tandem import objects
 
 
 def live(text: str) -> dict:
