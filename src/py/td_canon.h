@@ -19,6 +19,7 @@
      a bound method or wrapper    ["bound", type name, self, name]
      a descriptor of a C type     ["descriptor", type name, class, name]
      a function found nowhere     ["function", module, qualname, first line, ordinal]
+     an operator of torch         ["operator", class, module, name]
      a numpy scalar               ["numpy.float32", "bytes in hex"]
      a weak reference             ["weakref", value or null]
      any other class              ["local-class", module, qualname, ordinal]

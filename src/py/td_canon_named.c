@@ -326,6 +326,28 @@ td_canon_enum(td_canon_t *canon, PyObject *value)
     return td_form_enum(canon->obs, td_canon_type(canon, type), text, (size_t)sz);
 }
 
+/* An operator of torch is found through __getattr__ alone, so that only its class can
+   be checked: ["operator", class, module, name]. */
+static td_val_t
+canon_operator(td_canon_t *canon, PyObject *value, PyObject *module, PyObject *name)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    PyObject     *home = canon_dict_str(type->tp_dict, canon->state->name___module__);
+    td_val_t      vals[4];
+
+    if (module == NULL || name == NULL || home == NULL ||
+        (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 ||
+        PyUnicode_CompareWithASCIIString(home, "torch._ops") != 0 ||
+        td_canon_find(home, ((PyHeapTypeObject *)type)->ht_qualname) != (PyObject *)type) {
+        return TD_VAL_NONE;
+    }
+    vals[0] = td_obs_cstr(canon->obs, "operator");
+    vals[1] = td_canon_type(canon, type);
+    vals[2] = td_canon_str(canon, module);
+    vals[3] = td_canon_str(canon, name);
+    return td_obs_list(canon->obs, vals, 4);
+}
+
 /* Objects that say where they are to be found: decorated functions, special
    forms of typing, operators of torch. */
 static td_val_t
@@ -334,7 +356,7 @@ canon_self_named(td_canon_t *canon, PyObject *value)
     td_state_t const *state = canon->state;
     PyObject         *dict  = td_canon_dict(value); /* borrowed */
     PyObject         *module, *name;                /* borrowed */
-    td_val_t          val = TD_VAL_NONE;
+    td_val_t          val;
 
     if (dict == NULL || !PyDict_CheckExact(dict)) {
         return TD_VAL_NONE;
@@ -347,12 +369,7 @@ canon_self_named(td_canon_t *canon, PyObject *value)
     name = name != NULL ? name : canon_dict_str(dict, state->name___name__);
     name = name != NULL ? name : canon_dict_str(dict, state->name__name);
     val  = canon_global(canon, value, module, name);
-    if (val == TD_VAL_NONE && name != NULL && module != NULL &&
-        PyUnicode_CompareWithASCIIString(module, "torch._ops") == 0) {
-        val = td_obs_triple(canon->obs, td_obs_cstr(canon->obs, "operator"),
-                            td_canon_type(canon, Py_TYPE(value)), td_canon_str(canon, name));
-    }
-    return val;
+    return val != TD_VAL_NONE ? val : canon_operator(canon, value, module, name);
 }
 
 /* numpy's universal functions keep their name behind a C getter. */
