@@ -35,7 +35,7 @@ def _classes() -> dict[str, type]:
     from torch._dynamo.variables import torch as torch_variables
 
     result = {
-        "enum": enum.Enum,
+        "enum_class": enum.Enum,
         "ordered_dict": collections.OrderedDict,
         "default_dict": collections.defaultdict,
         "deque": collections.deque,
@@ -86,10 +86,9 @@ def _distributed() -> dict[str, Any]:
 
     result: dict[str, Any] = {"process_group": None, "device_mesh": None, "placement": None, "collectives": ()}
     if torch.distributed.is_available():
-        from torch._C._distributed_c10d import FakeProcessGroup
-        from torch.distributed import ProcessGroup
+        from torch._C._distributed_c10d import ProcessGroup
 
-        result["process_group"] = (ProcessGroup, FakeProcessGroup)
+        result["process_group"] = ProcessGroup
         try:
             from torch.distributed._tensor import DeviceMesh
             from torch.distributed._tensor.placement_types import Placement
@@ -116,7 +115,7 @@ def _singletons() -> dict[str, Any]:
         "tensor_dunder_remap": tuple(torch_variables.tensor_dunder_fns_remap.items()),
         "checkpoint": checkpoint.checkpoint,
         "supported_nodes": _pytree.SUPPORTED_NODES,
-        "tensor_setattr": object.__setattr__,
+        "object_setattr": object.__setattr__,
         "module_setattr": torch.nn.Module.__setattr__,
     }
 

@@ -1,0 +1,76 @@
+/* td_buf.c: text that grows while it is written. */
+#include "builder/td_buf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+
+enum { FIRST_CAP = 128 };
+
+void
+td_buf_init(td_buf_t *buf)
+{
+    memset(buf, 0, sizeof *buf);
+}
+
+void
+td_buf_clear(td_buf_t *buf)
+{
+    td_free(buf->bytes);
+    memset(buf, 0, sizeof *buf);
+}
+
+void
+td_buf_reset(td_buf_t *buf)
+{
+    buf->sz     = 0;
+    buf->failed = false;
+    if (buf->bytes != NULL) {
+        buf->bytes[0] = '\0';
+    }
+}
+
+void
+td_buf_put(td_buf_t *buf, char const *bytes, size_t sz)
+{
+    if (buf->failed) {
+        return;
+    }
+    if (buf->cap - buf->sz <= sz) {
+        size_t cap   = (buf->cap == 0 ? FIRST_CAP : 2 * buf->cap) + sz;
+        char  *grown = td_realloc(buf->bytes, cap);
+
+        if (grown == NULL) {
+            buf->failed = true;
+            return;
+        }
+        buf->bytes = grown;
+        buf->cap   = cap;
+    }
+    memcpy(buf->bytes + buf->sz, bytes, sz);
+    buf->sz += sz;
+    buf->bytes[buf->sz] = '\0';
+}
+
+void
+td_buf_puts(td_buf_t *buf, char const *text)
+{
+    td_buf_put(buf, text, strlen(text));
+}
+
+void
+td_buf_putc(td_buf_t *buf, char c)
+{
+    td_buf_put(buf, &c, 1);
+}
+
+void
+td_buf_put_i64(td_buf_t *buf, int64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRId64, value);
+    td_buf_puts(buf, text);
+}

@@ -1,0 +1,413 @@
+/* td_builder_private.h: what the files of this room share, and nobody else sees.
+
+   A *program* (td_builder_t) has configuration values, tables and a frame state;
+   a *frame* (td_frame_t) is everything that one output graph holds.  A *wrap*
+   function makes the tracker of one value: it fills *out and gives true, or
+   *stops* the root: td_stop_t says with which outcome. */
+#ifndef TD_BUILDER_PRIVATE_H
+#define TD_BUILDER_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/td_arena.h"
+#include "builder/td_abi.h"
+#include "builder/td_fxname.h"
+#include "builder/td_map.h"
+#include "builder/td_tables.h"
+#include "builder/td_var.h"
+#include "py/td_changes.h"
+#include "py/td_py.h"
+
+/* ---- outcomes ------------------------------------------------------------ */
+
+typedef enum {
+    TD_STOP_NONE,
+    TD_STOP_EXCEPTION,   /* what the reference raises here */
+    TD_STOP_UNSUPPORTED, /* an arm that this builder does not have */
+    TD_STOP_POISONED,    /* recursion-band */
+    TD_STOP_FAILED       /* this builder broke: no memory, or a Python exception of its own */
+} td_stop_kind_t;
+
+typedef struct {
+    td_stop_kind_t kind;
+    char const    *arm;      /* the reference's arm that decided; static */
+    char const    *function; /* static */
+    char const    *why;      /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; in the arena or static */
+    char const    *message;  /* EXCEPTION: message, UTF-8 in the arena or static */
+    size_t         message_sz;
+    PyObject      *text;     /* EXCEPTION: the message as a str instead, from the frame's keep; or NULL */
+    char const    *key_error; /* EXCEPTION KeyError: the GuardSource member that is its argument; else NULL */
+} td_stop_t;
+
+/* ---- configuration ------------------------------------------------------- */
+
+/* X(field, key in the config dict): truth values that this builder reads. */
+#define TD_CONFIG_LIST(X)                                                        \
+    X(specialize_int, "specialize_int")                                          \
+    X(assume_static_by_default, "assume_static_by_default")                      \
+    X(automatic_dynamic_shapes, "automatic_dynamic_shapes")                      \
+    X(trace_numpy, "trace_numpy")                                                \
+    X(allow_rnn, "allow_rnn")                                                    \
+    X(allow_ignore_mark_dynamic, "allow_ignore_mark_dynamic")                    \
+    X(static_nn_properties, "force_nn_module_property_static_shapes")            \
+    X(static_parameters, "force_parameter_static_shapes")                        \
+    X(skip_fsdp_guards, "skip_fsdp_guards")                                      \
+    X(capture_scalar_outputs, "capture_scalar_outputs")                          \
+    X(capture_dynamic_output_shape_ops, "capture_dynamic_output_shape_ops")      \
+    X(force_unspec_int, "force_unspec_int_unbacked_size_like")
+
+typedef struct {
+#define X(field, key) bool field;
+    TD_CONFIG_LIST(X)
+#undef X
+    PyObject *traceable_tensor_subclasses; /* borrowed from the config dict: a set of classes */
+} td_config_t;
+
+/* X(field, text): interned strs that the builder looks up with. */
+#define TD_NAME_LIST(X)                                                              \
+    X(start, "start") X(stop, "stop") X(step, "step") X(state, "state")              \
+    X(params, "params") X(param_groups, "param_groups")                              \
+    X(inline_, "_torchdynamo_inline") X(module, "__module__") X(file, "__file__")    \
+    X(dict, "__dict__") X(self, "__self__") X(name, "__name__")                      \
+    X(marked_constant, "_dynamo_marked_constant")                                    \
+    X(script_wrapper, "__script_if_tracing_wrapper") X(original_fn, "__original_fn") \
+    X(flatten, "__tensor_flatten__") X(unflatten, "__tensor_unflatten__")            \
+    X(make, "_make") X(fields, "_fields") X(setattr, "__setattr__")                  \
+    X(static_address, "_dynamo_static_input_type")                                   \
+    X(dynamic_indices, "_dynamo_dynamic_indices")                                    \
+    X(weak_dynamic_indices, "_dynamo_weak_dynamic_indices")                          \
+    X(static_indices, "_dynamo_static_indices")                                      \
+    X(class_, "__class__") X(getattribute, "__getattribute__")                       \
+    X(is_param, "_is_param") X(enter_result, "enter_result")                         \
+    X(default_factory, "default_factory") X(reduce, "__reduce__")                    \
+    X(dtype, "dtype") X(device, "device") X(layout, "layout")                        \
+    X(requires_grad, "requires_grad") X(is_leaf, "is_leaf") X(grad, "grad")          \
+    X(is_quantized, "is_quantized") X(is_nested, "is_nested") X(is_sparse, "is_sparse") \
+    X(is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn") X(base, "_base")     \
+    X(size, "size") X(stride, "stride") X(storage_offset, "storage_offset")          \
+    X(retains_grad, "retains_grad") X(is_view, "_is_view") X(is_coalesced, "is_coalesced") X(type, "type")          \
+    X(sparse_csr, "torch.sparse_csr") X(sparse_csc, "torch.sparse_csc")              \
+    X(sparse_bsr, "torch.sparse_bsr") X(sparse_bsc, "torch.sparse_bsc")
+
+typedef struct {
+#define X(field, text) PyObject *field; /* owned */
+    TD_NAME_LIST(X)
+#undef X
+} td_names_t;
+
+/* ---- frame state ---------------------------------------------------------- */
+
+/* FrameStateSizeEntry: what was seen under one source name in all frames. */
+typedef struct {
+    char const *name;    /* malloc'ed; NULL: not spelled yet, see source */
+    size_t      name_sz;
+    td_src_id_t source;  /* of the frame that made it, while name is NULL */
+    PyObject   *scalar;  /* owned int, or NULL for None */
+    int64_t    *size;    /* malloc'ed, size_cnt dims, TD_DIM_NONE for None; NULL for None */
+    uint32_t    size_cnt;
+} td_state_entry_t;
+
+#define TD_DIM_NONE INT64_MIN /* a dim of a frame state entry that is None */
+
+typedef struct {
+    td_state_entry_t *entries; /* owned, in order of insertion */
+    uint32_t          cnt, cap;
+    td_smap_t         by_name; /* the first indexed_cnt of them */
+    uint32_t          indexed_cnt;
+} td_frame_state_t;
+
+/* ---- a frame --------------------------------------------------------------- */
+
+typedef struct {
+    PyObject *item;     /* borrowed from the keep */
+    td_var_t *variable; /* in the arena */
+} td_tracked_t;
+
+typedef struct {
+    td_src_id_t source;
+    td_var_t   *variable;
+    uint32_t    hash;
+} td_input_t; /* of input_source_to_var */
+
+typedef struct {
+    PyObject    *tensor; /* borrowed */
+    td_fake_t   *fake;
+} td_sizes_strides_t;
+
+typedef struct {
+    PyObject    *tensor;   /* borrowed */
+    td_src_id_t *sources;
+    uint32_t     cnt;
+} td_id_sources_t;
+
+typedef struct {
+    char const *key;
+    size_t      key_sz;
+    PyObject   *value;  /* from the keep */
+} td_module_t; /* of nn_modules */
+
+typedef struct {
+    char const *name;
+    size_t      name_sz;
+    td_src_id_t source;
+} td_param_name_t; /* of param_name_to_source */
+
+typedef struct {
+    PyObject *name;  /* str from the keep */
+    PyObject *key;   /* the object behind the weak reference */
+} td_global_t; /* a global that the build installed */
+
+typedef enum { TD_ROOT_TRACKER, TD_ROOT_EXCEPTION, TD_ROOT_DO, TD_ROOT_OTHER } td_root_kind_t;
+
+typedef struct {
+    uint8_t     kind;   /* td_root_kind_t */
+    td_src_id_t source; /* 0: none */
+    td_var_t   *var;
+    char const *exception;  /* class */
+    char const *message;
+    size_t      message_sz;
+    PyObject   *text;
+    char const *key_error;  /* the GuardSource member that a KeyError was raised with, or NULL */
+} td_root_t;
+
+typedef struct {
+    td_src_id_t source;
+    char const *arm;
+    char const *function;
+} td_trail_t;
+
+/* A growable array; TD_ARRAY_PUSH gives false when memory ran out. */
+#define TD_ARRAY(type) struct { type *at; uint32_t cnt, cap; }
+bool td_array_grow(void **at, uint32_t *cap, size_t item_sz);
+#define TD_ARRAY_PUSH(array, item)                                                             \
+    (((array).cnt < (array).cap ||                                                             \
+      td_array_grow((void **)&(array).at, &(array).cap, sizeof *(array).at))                   \
+         ? ((array).at[(array).cnt++] = (item), true)                                          \
+         : false)
+
+typedef struct {
+    td_arena_t      arena;   /* nodes, payloads, texts */
+    td_sources_t    sources;
+    td_guards_t     guards;
+    TD_ARRAY(PyObject *)         keep;      /* owned references, given back at the end */
+    TD_ARRAY(td_root_t)          roots;
+    TD_ARRAY(td_trail_t)         trail;
+
+    td_pmap_t                    tracked_by_id; /* id(item) -> index into tracked */
+    TD_ARRAY(td_tracked_t)       tracked;       /* SideEffects.id_to_variable */
+    TD_ARRAY(PyObject *)         keepalive;     /* SideEffects.keepalive; borrowed from the keep */
+
+    TD_ARRAY(td_guard_id_t)      output_guards; /* GuardsContext.dynamo_guards, equal ones may repeat */
+    TD_ARRAY(td_input_t)         inputs;        /* OutputGraph.input_source_to_var */
+    TD_ARRAY(td_tracked_fake_t)  tracked_fakes;
+    TD_ARRAY(td_id_sources_t)    id_sources;    /* tracked_fakes_id_to_source */
+    TD_ARRAY(td_sizes_strides_t) sizes_strides; /* tensor_weakref_to_sizes_strides */
+    TD_ARRAY(td_module_t)        modules;
+    TD_ARRAY(td_param_name_t)    param_names;
+    TD_ARRAY(td_global_t)        globals;       /* installed; cleanups has one hook for each */
+
+    td_namespace_t               names;         /* of the fx graph */
+    td_smap_t                    input_names;   /* targets of placeholders */
+    TD_ARRAY(td_fxnode_t *)      input_nodes;   /* placeholders in input_name_to_proxy's order */
+    TD_ARRAY(td_fxnode_t *)      node_order;    /* all nodes in order of creation */
+    td_fxnode_t                 *first, *last;  /* graph order */
+    td_fxnode_t                 *last_input;
+    td_smap_t                    module_names;
+    td_pmap_t                    sizes_by_tensor; /* -> index into sizes_strides */
+    td_pmap_t                    fake_by_tensor; /* the fake mode's memo -> index into fakes */
+    TD_ARRAY(td_fake_t *)        fakes;
+
+    td_smap_t                    root_names;    /* plain local and global names that roots used */
+    bool                         text_mode;     /* names may repeat: look them up by text */
+    bool                         user_allowed;  /* has_user_defined_allowed_in_graph */
+
+    PyObject *f_locals;    /* owned */
+    PyObject *f_globals;   /* owned */
+    PyObject *constraints; /* owned */
+    int       recursion_left;
+    bool      has_state;   /* the frame starts from a state record */
+    uint32_t  root_trail;  /* index of the running root's first decision */
+    uint32_t  epoch;       /* of marks on payloads */
+    td_changes_t *changes; /* owned: how the program's objects looked when the frame was opened */
+} td_frame_t;
+
+/* ---- a program -------------------------------------------------------------- */
+
+typedef struct {
+    PyObject        *objects;    /* owned tuple */
+    PyObject        *config;     /* owned dict */
+    PyObject        *table_dict; /* owned dict */
+    td_config_t      cfg;
+    td_tables_t      tables;
+    td_names_t       names;
+    td_frame_state_t state;
+    td_frame_t       frame;
+    bool             frame_open;
+    bool             export_mode;
+    uint32_t         frame_idx;
+    td_stop_t        stop;   /* why the running root stopped */
+    int              frames; /* Python frames that the reference has on its stack now, from the root */
+    char             why[256];
+} td_builder_t;
+
+/* ---- stopping (all give false, for `return td_stop_...`) ----------------------- */
+
+bool td_stop_unsupported(td_builder_t *b, char const *arm, char const *function, char const *why);
+bool td_stop_raise(td_builder_t *b, char const *arm, char const *function, char const *cls, char const *message);
+bool td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, char const *cls, PyObject *text);
+bool td_stop_nomem(td_builder_t *b);
+/* td_stop_python: an exception is set that the reference would not see: this builder broke.  It is cleared. */
+bool td_stop_python(td_builder_t *b);
+
+/* ---- the frame's own memory ---------------------------------------------------- */
+
+/* td_keep takes a new reference to value for the rest of the frame; td_keep_steal
+   one that the caller owns (given back at once on failure).  False: stopped. */
+bool td_keep(td_builder_t *b, PyObject *value);
+bool td_keep_steal(td_builder_t *b, PyObject *value);
+void *td_alloc_in(td_builder_t *b, size_t sz); /* zeroed; NULL: stopped */
+
+/* td_trail_add notes a decision. */
+void td_trail_add(td_builder_t *b, td_at_t const *at, char const *arm, char const *function);
+
+/* ---- sources, guards, trackers --------------------------------------------------- */
+
+/* td_make_source reads a source spec; the source has id 0 when it stopped. */
+bool td_make_source(td_builder_t *b, PyObject *spec, td_at_t *at);
+
+/* td_children makes the sources of a container's members. */
+bool td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls, td_src_payload_t payload,
+                 PyObject *const *keys, td_src_id_t const *subs, uint32_t cnt, td_at_t *first);
+
+/* td_guard_source_of stops with KeyError where guard_source() raises. */
+bool td_guard_source_of(td_builder_t *b, td_at_t const *at);
+
+/* td_make_guards mirrors VariableBuilder.make_guards for one kind: *guard is 0
+   where it gives None.  td_source_guard mirrors Source.make_guard: it raises
+   NotImplementedError for constant sources. */
+bool td_make_guards(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, td_guard_id_t *guard);
+bool td_source_guard(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, bool is_volatile, td_guard_id_t *guard);
+
+/* td_var_make starts a tracker of class cls in *out: no source, guard alone. */
+void td_var_make(td_var_t *out, td_class_t cls, td_guard_id_t guard);
+
+/* td_var_clone makes *out a node of its own (an alias becomes a copy);
+   td_var_add_guards mirrors add_guards: a clone, unless guard is 0. */
+void td_var_clone(td_var_t *out);
+bool td_var_add_guards(td_builder_t *b, td_var_t *out, td_guard_id_t guard);
+
+/* td_items_new reserves cnt trackers side by side. */
+td_items_t *td_items_new(td_builder_t *b, uint32_t cnt);
+
+/* ---- side effects ------------------------------------------------------------------ */
+
+td_var_t *td_side_effects_find(td_builder_t *b, PyObject *item); /* NULL: not tracked */
+
+/* td_track_obj mirrors SideEffects._track_obj: a clone of *out with a mutable local
+   of class cls and the source is stored for item; *out becomes an alias of it. */
+bool td_track_obj(td_builder_t *b, td_at_t const *at, PyObject *item, td_class_t cls, td_var_t *out);
+
+/* ---- building ------------------------------------------------------------------------- */
+
+/* td_build mirrors VariableBuilder(tx, source)(value). */
+bool td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+
+/* td_wrap mirrors VariableBuilder._wrap. */
+bool td_wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+
+typedef bool (*td_wrap_t)(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+
+/* Prototypes of every wrap function and predicate that rules.def names. */
+#define WRAP(wrap)   bool wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+#define TEST(wanted) int wanted(td_builder_t *b, td_at_t const *at, PyObject *value);
+#define EXACT(type, arm, wrap) WRAP(wrap)
+#define EXACT_UNDONE(type, arm, why)
+#define IDENT(object, arm, wrap) WRAP(wrap)
+#define IDENT_UNDONE(object, arm, why)
+#define RULE(predicate, arm, wrap) TEST(predicate) WRAP(wrap)
+#define UNDONE(predicate, arm, why) TEST(predicate)
+#include "builder/rules.def"
+#undef EXACT
+#undef EXACT_UNDONE
+#undef IDENT
+#undef IDENT_UNDONE
+#undef RULE
+#undef UNDONE
+#undef WRAP
+#undef TEST
+
+/* ---- predicates -------------------------------------------------------------------------
+   Those of rules.def and these give 1, 0, or -1: stopped.  They change nothing. */
+
+/* td_literal mirrors ConstantVariable.is_literal. */
+int td_literal(td_builder_t *b, PyObject *value);
+
+/* td_is_a is isinstance by type alone: right for objects that td_is_lying let by. */
+static inline int
+td_is_a(PyObject *value, PyObject *cls)
+{
+    return PyType_IsSubtype(Py_TYPE(value), (PyTypeObject *)cls);
+}
+
+/* td_is_parameter mirrors isinstance(value, torch.nn.Parameter), whose metaclass
+   also takes tensors marked _is_param. */
+int td_is_parameter(td_builder_t *b, PyObject *value);
+
+/* td_getattr_static mirrors inspect.getattr_static: borrowed, NULL when there is no
+   such attribute.  Runs no code. */
+PyObject *td_getattr_static(PyObject *value, PyObject *name);
+
+/* td_key_is_tensor mirrors VariableBuilder.tensor_can_be_dict_key. */
+int td_key_is_tensor(td_builder_t *b, td_at_t const *at, PyObject *key);
+
+/* ---- frame state --------------------------------------------------------------------------- */
+
+void td_frame_state_init (td_frame_state_t *state);
+void td_frame_state_clear(td_frame_state_t *state);
+/* td_frame_state_get finds or makes the entry of a source's name; *fresh says it
+   is new (all None, at the end).  NULL: stopped. */
+td_state_entry_t *td_frame_state_get(td_builder_t *b, td_at_t const *at, bool *fresh);
+/* td_frame_state_spell gives every entry its text; before a frame is let go. */
+bool td_frame_state_spell(td_builder_t *b);
+
+/* ---- tensors ---------------------------------------------------------------------------------- */
+
+/* td_graph_input mirrors SubgraphTracer.create_graph_input; td_graph_get_attr the
+   create_proxy of a get_attr node.  NULL: stopped. */
+td_fxnode_t *td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type);
+td_fxnode_t *td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz);
+
+/* td_automatic_dynamic mirrors _automatic_dynamic as far as all dims come out
+   static; a dim that does not stops as unsupported. */
+bool td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, PyObject *size);
+
+/* td_fake_of mirrors FakeTensorMode.from_tensor with static dims, memo included.
+   is_root: called by the builder, not for a base or a gradient.  NULL: stopped. */
+td_fake_t *td_fake_of(td_builder_t *b, PyObject *tensor, bool is_root);
+
+/* td_tensor_attr reads an attribute of a tensor, td_tensor_flag one that is a bool,
+   td_tensor_call the result of a method without arguments.  New references, or
+   NULL (-1): stopped. */
+PyObject *td_tensor_attr(td_builder_t *b, PyObject *tensor, PyObject *name);
+PyObject *td_tensor_call(td_builder_t *b, PyObject *tensor, PyObject *name);
+int       td_tensor_flag(td_builder_t *b, PyObject *tensor, PyObject *name);
+
+/* td_mark gives an attribute that was set on the tensor object itself: borrowed,
+   NULL when there is none. */
+PyObject *td_mark(PyObject *tensor, PyObject *name);
+
+/* td_wrap_fx_tensor mirrors wrap_fx_proxy for a real tensor: guards go to the
+   output, the tensor becomes fake, *out its TensorVariable. */
+bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, bool should_specialize,
+                       td_guard_id_t guard, td_guard_id_t second, td_var_t *out);
+
+/* td_register_attr mirrors register_attr_or_module for a tensor. */
+bool td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out);
+
+/* ---- observing ----------------------------------------------------------------------------------- */
+
+int td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx);
+
+#endif

@@ -1,0 +1,276 @@
+/* td_core.c: what every wrap function stands on: stopping, keeping, sources,
+   guards, trackers, side effects. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "base/td_assert.h"
+#include "builder/td_builder_private.h"
+
+/* ---- stopping ------------------------------------------------------------ */
+
+static bool
+stop(td_builder_t *b, td_stop_t const *with)
+{
+    if (b->stop.kind == TD_STOP_NONE) {
+        b->stop = *with;
+    }
+    return false;
+}
+
+bool
+td_stop_unsupported(td_builder_t *b, char const *arm, char const *function, char const *why)
+{
+    return stop(b, &(td_stop_t){.kind = TD_STOP_UNSUPPORTED, .arm = arm, .function = function, .why = why});
+}
+
+bool
+td_stop_raise(td_builder_t *b, char const *arm, char const *function, char const *cls, char const *message)
+{
+    return stop(b, &(td_stop_t){.kind = TD_STOP_EXCEPTION, .arm = arm, .function = function, .why = cls,
+                                .message = message, .message_sz = strlen(message)});
+}
+
+bool
+td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, char const *cls, PyObject *text)
+{
+    return stop(b, &(td_stop_t){.kind = TD_STOP_EXCEPTION, .arm = arm, .function = function, .why = cls,
+                                .message = "", .text = text});
+}
+
+bool
+td_stop_nomem(td_builder_t *b)
+{
+    snprintf(b->why, sizeof b->why, "out of memory");
+    return stop(b, &(td_stop_t){.kind = TD_STOP_FAILED, .arm = "", .function = __func__, .why = b->why});
+}
+
+bool
+td_stop_python(td_builder_t *b)
+{
+    PyObject *type      = NULL; /* owned */
+    PyObject *value     = NULL; /* owned */
+    PyObject *traceback = NULL; /* owned */
+
+    PyErr_Fetch(&type, &value, &traceback);
+    snprintf(b->why, sizeof b->why, "a Python error inside the subject: %s",
+             type == NULL ? "none is set" : ((PyTypeObject *)type)->tp_name);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return stop(b, &(td_stop_t){.kind = TD_STOP_FAILED, .arm = "", .function = __func__, .why = b->why});
+}
+
+/* ---- memory ---------------------------------------------------------------- */
+
+bool
+td_array_grow(void **at, uint32_t *cap, size_t item_sz)
+{
+    uint32_t want  = *cap == 0 ? 16 : 2 * *cap;
+    void    *grown = td_realloc(*at, want * item_sz);
+
+    if (grown == NULL) {
+        return false;
+    }
+    *at  = grown;
+    *cap = want;
+    return true;
+}
+
+bool
+td_keep(td_builder_t *b, PyObject *value)
+{
+    return td_keep_steal(b, Py_NewRef(value));
+}
+
+bool
+td_keep_steal(td_builder_t *b, PyObject *value)
+{
+    if (!TD_ARRAY_PUSH(b->frame.keep, value)) {
+        Py_DECREF(value);
+        return td_stop_nomem(b);
+    }
+    return true;
+}
+
+void *
+td_alloc_in(td_builder_t *b, size_t sz)
+{
+    void *block = td_arena_alloc(&b->frame.arena, sz);
+
+    if (block == NULL) {
+        td_stop_nomem(b);
+    }
+    return block;
+}
+
+void
+td_trail_add(td_builder_t *b, td_at_t const *at, char const *arm, char const *function)
+{
+    td_trail_t row = {.source = at->id, .arm = arm, .function = function};
+
+    /* A trail is for people: one that could not grow is cut, and nothing else suffers. */
+    (void)TD_ARRAY_PUSH(b->frame.trail, row);
+}
+
+/* ---- sources ------------------------------------------------------------------ */
+
+bool
+td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls, td_src_payload_t payload,
+            PyObject *const *keys, td_src_id_t const *subs, uint32_t cnt, td_at_t *first)
+{
+    *first = td_source_block_add(&b->frame.sources, base, cls, payload, keys, subs, cnt, TD_WHERE_LOCAL);
+    return first->id != 0 || td_stop_nomem(b);
+}
+
+bool
+td_guard_source_of(td_builder_t *b, td_at_t const *at)
+{
+    if (at->where != TD_WHERE_RAISES) {
+        return true;
+    }
+    return stop(b, &(td_stop_t){.kind = TD_STOP_EXCEPTION, .arm = "L289/bool/op1=T", .function = __func__,
+                                .why = "KeyError", .message = "",
+                                .key_error = td_where_name(td_source_raised(&b->frame.sources, at->id))});
+}
+
+/* ---- guards ---------------------------------------------------------------------- */
+
+static bool
+guard_new(td_builder_t *b, td_guard_t const *guard, td_guard_id_t *id)
+{
+    *id = td_guard_add(&b->frame.guards, guard);
+    return *id != 0 || td_stop_nomem(b);
+}
+
+bool
+td_make_guards(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, td_guard_id_t *guard)
+{
+    *guard = 0;
+    if (!td_guard_source_of(b, at)) {
+        return false;
+    }
+    if (at->where == TD_WHERE_CONSTANT) {
+        return true;
+    }
+    return guard_new(b, &(td_guard_t){.source = at->id, .kind = (uint8_t)kind}, guard);
+}
+
+bool
+td_source_guard(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, bool is_volatile, td_guard_id_t *guard)
+{
+    if (!td_guard_source_of(b, at)) {
+        return false;
+    }
+    if (at->where == TD_WHERE_CONSTANT) {
+        return td_stop_raise(b, "L287/if/T", __func__, "NotImplementedError", "");
+    }
+    return guard_new(b, &(td_guard_t){.source = at->id, .kind = (uint8_t)kind, .is_volatile = is_volatile}, guard);
+}
+
+/* ---- trackers ---------------------------------------------------------------------- */
+
+void
+td_var_make(td_var_t *out, td_class_t cls, td_guard_id_t guard)
+{
+    *out = (td_var_t){.cls = (uint16_t)cls, .guard = guard};
+}
+
+void
+td_var_clone(td_var_t *out)
+{
+    if (out->cls == TD_VAR_ALIAS) {
+        *out = *out->of.alias;
+    }
+}
+
+bool
+td_var_add_guards(td_builder_t *b, td_var_t *out, td_guard_id_t guard)
+{
+    td_more_t *more = NULL;
+
+    if (guard == 0) {
+        return true;
+    }
+    td_var_clone(out);
+    if (out->guard == 0) {
+        out->guard = guard;
+        return true;
+    }
+    if (out->added == 0) {
+        out->added = guard;
+        return true;
+    }
+    more = td_alloc_in(b, sizeof *more);
+    if (more == NULL) {
+        return false;
+    }
+    *more     = (td_more_t){.guard = guard, .next = out->more};
+    out->more = more;
+    return true;
+}
+
+td_items_t *
+td_items_new(td_builder_t *b, uint32_t cnt)
+{
+    td_items_t *items = td_alloc_in(b, sizeof *items + cnt * sizeof(td_var_t));
+
+    if (items != NULL) {
+        items->items = (td_var_t *)(items + 1);
+        items->cnt   = cnt;
+    }
+    return items;
+}
+
+/* ---- side effects --------------------------------------------------------------------- */
+
+td_var_t *
+td_side_effects_find(td_builder_t *b, PyObject *item)
+{
+    uint32_t idx = td_pmap_get(&b->frame.tracked_by_id, item);
+
+    return idx == TD_MAP_NONE ? NULL : b->frame.tracked.at[idx].variable;
+}
+
+/* put mirrors the two stores of _track_obj: an id met again keeps its place, the
+   item is kept alive once more. */
+static bool
+put(td_builder_t *b, PyObject *item, td_var_t *variable)
+{
+    td_tracked_t row = {.item = item, .variable = variable};
+    uint32_t     idx = td_pmap_get(&b->frame.tracked_by_id, item);
+
+    if (!td_keep(b, item)) {
+        return false;
+    }
+    if (idx != TD_MAP_NONE) {
+        b->frame.tracked.at[idx].variable = variable;
+    } else if (!td_pmap_put(&b->frame.tracked_by_id, item, b->frame.tracked.cnt) ||
+               !TD_ARRAY_PUSH(b->frame.tracked, row)) {
+        return td_stop_nomem(b);
+    }
+    return TD_ARRAY_PUSH(b->frame.keepalive, item) || td_stop_nomem(b);
+}
+
+bool
+td_track_obj(td_builder_t *b, td_at_t const *at, PyObject *item, td_class_t cls, td_var_t *out)
+{
+    struct {
+        td_var_t var;
+        td_mut_t mut;
+    } *stored = td_alloc_in(b, sizeof *stored);
+
+    if (stored == NULL) {
+        return false;
+    }
+    td_var_clone(out);
+    stored->var        = *out;
+    stored->mut        = (td_mut_t){.cls = (uint16_t)cls, .source = at->id};
+    stored->var.mut    = &stored->mut;
+    stored->var.source = at->id;
+    if (!put(b, item, &stored->var)) {
+        return false;
+    }
+    *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = &stored->var};
+    return true;
+}

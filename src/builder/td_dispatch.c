@@ -1,0 +1,154 @@
+/* td_dispatch.c: find the rule for a value, and call it. */
+#include "builder/td_builder_private.h"
+#include "builder/td_depth.h"
+
+/* ---- VariableBuilder.__call__ ---------------------------------------------- */
+
+/* make_dupe_guard mirrors the function of that name in Dynamo's guards.py: no
+   guard when the sources are one, or when one is local and the other is not. */
+static bool
+make_dupe_guard(td_builder_t *b, td_at_t const *at, td_src_id_t other, td_guard_id_t *guard)
+{
+    td_sources_t const *sources = &b->frame.sources;
+
+    *guard = 0;
+    if (other == 0 || td_source_equal(sources, at->id, other) ||
+        td_source_block(sources, other)->local_root != at->local_root) {
+        return true;
+    }
+    if (!td_make_guards(b, at, TD_GUARD_DUPLICATE_INPUT, guard)) {
+        return false;
+    }
+    if (*guard != 0) {
+        b->frame.guards.guards[*guard].has_payload = true;
+        b->frame.guards.guards[*guard].source_b    = other;
+    }
+    return true;
+}
+
+/* met_again mirrors the first branch of __call__: the value is tracked. */
+static bool
+met_again(td_builder_t *b, td_at_t const *at, td_var_t *tracked, td_var_t *out)
+{
+    td_guard_id_t guard = 0;
+
+    td_trail_add(b, at, "L226/if/T", __func__);
+    *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = tracked};
+    return make_dupe_guard(b, at, tracked->source, &guard) && td_var_add_guards(b, out, guard);
+}
+
+bool
+td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_var_t *tracked = NULL;
+    bool      good    = false;
+
+    if (!td_depth_enter(b, TD_DEPTH_CALL, at)) {
+        return false;
+    }
+    tracked = td_side_effects_find(b, value);
+    if (tracked != NULL) {
+        good = met_again(b, at, tracked, out);
+    } else if (td_wrap(b, at, value, out)) {
+        td_var_clone(out);
+        out->source = at->id;
+        good        = out->cls != TD_CLASS_TensorVariable ||
+               td_track_obj(b, at, value, TD_CLASS_AttributeMutationExisting, out);
+    }
+    td_depth_leave(b, TD_DEPTH_CALL);
+    return good;
+}
+
+/* ---- VariableBuilder._wrap ---------------------------------------------------- */
+
+/* undone stops at an arm whose wrapping this builder does not have. */
+static bool
+undone(td_builder_t *b, td_at_t const *at, char const *arm, char const *why)
+{
+    td_trail_add(b, at, arm, __func__);
+    return td_stop_unsupported(b, arm, __func__, why);
+}
+
+/* Each row of the ladder, in order: a predicate that says yes ends it. */
+static bool
+ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    int is = 0;
+
+#define EXACT(type, arm, wrap)
+#define EXACT_UNDONE(type, arm, why)
+#define IDENT(object, arm, wrap)
+#define IDENT_UNDONE(object, arm, why)
+#define RULE(predicate, arm, wrap)                 \
+    is = predicate(b, at, value);                  \
+    if (is != 0) {                                 \
+        td_trail_add(b, at, arm, #wrap);           \
+        return is > 0 && wrap(b, at, value, out);  \
+    }
+#define UNDONE(predicate, arm, why)                \
+    is = predicate(b, at, value);                  \
+    if (is != 0) {                                 \
+        return is > 0 && undone(b, at, arm, why);  \
+    }
+#include "builder/rules.def"
+#undef EXACT
+#undef EXACT_UNDONE
+#undef IDENT
+#undef IDENT_UNDONE
+#undef RULE
+#undef UNDONE
+    return td_stop_unsupported(b, "L743/if/F", __func__, "no rule took the value");
+}
+
+static bool
+dispatch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    PyTypeObject       *type     = Py_TYPE(value); /* borrowed from value */
+    td_tables_t const  *T        = &b->tables;
+    td_config_t const  *C        = &b->cfg;
+    PyObject           *instead  = NULL; /* borrowed from value */
+
+#define EXACT(exact, arm, wrap)                      \
+    if ((PyObject *)type == (PyObject *)(exact)) {   \
+        td_trail_add(b, at, arm, #wrap);             \
+        return wrap(b, at, value, out);              \
+    }
+#define EXACT_UNDONE(exact, arm, why)                \
+    if ((PyObject *)type == (PyObject *)(exact)) {   \
+        return undone(b, at, arm, why);              \
+    }
+#define IDENT(object, arm, wrap)                     \
+    if (value == (object)) {                         \
+        td_trail_add(b, at, arm, #wrap);             \
+        return wrap(b, at, value, out);              \
+    }
+#define IDENT_UNDONE(object, arm, why)               \
+    if (value == (object)) {                         \
+        return undone(b, at, arm, why);              \
+    }
+#define RULE(predicate, arm, wrap)
+#define UNDONE(predicate, arm, why)
+#include "builder/rules.def"
+#undef EXACT
+#undef EXACT_UNDONE
+#undef IDENT
+#undef IDENT_UNDONE
+#undef RULE
+#undef UNDONE
+    /* "Nested values where types mismatch": what stands in for the value goes on. */
+    instead = td_getattr_static(value, b->names.inline_);
+    return ladder(b, at, instead == NULL ? value : instead, out);
+}
+
+bool
+td_wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    bool good = false;
+
+    if (!td_depth_enter(b, TD_DEPTH_WRAP, at)) {
+        return false;
+    }
+    good = dispatch(b, at, value, out);
+    td_depth_leave(b, TD_DEPTH_WRAP);
+    return good;
+}

@@ -1,0 +1,267 @@
+/* td_fake.c: what the reference's fake tensors know, as records.
+
+   Mirrors FakeTensorConverter and MetaConverter (torch 2.1.2) for plain tensors of
+   static shape: a view's base is made fake first, a gradient after, and every
+   tensor once.  No tensor is made: a record holds what the fake would say. */
+#include <string.h>
+
+#include "builder/td_builder_private.h"
+#include "py/td_call.h"
+
+/* ---- reading tensors ------------------------------------------------------------ */
+
+PyObject *
+td_tensor_attr(td_builder_t *b, PyObject *tensor, PyObject *name)
+{
+    PyObject *got = td_call_attr(tensor, name);
+
+    if (got == NULL) {
+        td_stop_python(b);
+    }
+    return got;
+}
+
+PyObject *
+td_tensor_call(td_builder_t *b, PyObject *tensor, PyObject *name)
+{
+    PyObject *got = td_call_method(name, &tensor, 1);
+
+    if (got == NULL) {
+        td_stop_python(b);
+    }
+    return got;
+}
+
+static int
+truth(td_builder_t *b, PyObject *got)
+{
+    int is = got == NULL ? -1 : got == Py_True;
+
+    (void)b;
+    Py_XDECREF(got);
+    return is;
+}
+
+int
+td_tensor_flag(td_builder_t *b, PyObject *tensor, PyObject *name)
+{
+    return truth(b, td_tensor_attr(b, tensor, name));
+}
+
+/* ---- records ----------------------------------------------------------------------- */
+
+/* numbers copies a tuple of ints. */
+static td_num_t *
+numbers(td_builder_t *b, PyObject *tuple, uint32_t *cnt)
+{
+    td_num_t *nums = NULL;
+
+    *cnt = (uint32_t)PyTuple_GET_SIZE(tuple);
+    nums = td_alloc_in(b, *cnt * sizeof *nums);
+    for (uint32_t i = 0; nums != NULL && i < *cnt; i++) {
+        nums[i].hint = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
+    }
+    return nums;
+}
+
+static bool
+read_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+{
+    PyObject *size   = td_tensor_call(b, tensor, b->names.size); /* owned */
+    PyObject *stride = NULL;                                     /* owned */
+    PyObject *offset = NULL;                                     /* owned */
+    uint32_t  cnt    = 0;
+    bool      good   = false;
+
+    if (size == NULL) {
+        return false;
+    }
+    fake->sizes = numbers(b, size, &fake->ndim);
+    Py_DECREF(size);
+    if (fake->sizes == NULL || fake->is_sparse) {
+        fake->strides = fake->sizes == NULL ? NULL : td_alloc_in(b, fake->ndim * sizeof *fake->strides);
+        return fake->strides != NULL; /* a sparse fake answers zeros */
+    }
+    stride = td_tensor_call(b, tensor, b->names.stride);
+    offset = stride == NULL ? NULL : td_tensor_call(b, tensor, b->names.storage_offset);
+    if (offset != NULL) {
+        fake->strides     = numbers(b, stride, &cnt);
+        fake->offset.hint = PyLong_AsLongLong(offset);
+        good              = fake->strides != NULL;
+    }
+    Py_XDECREF(stride);
+    Py_XDECREF(offset);
+    return good;
+}
+
+/* dtypes and layouts live as long as torch; a device is an object of its own. */
+static bool
+read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+{
+    int requires_grad = 0;
+    int is_leaf       = 0;
+
+    fake->dtype  = td_tensor_attr(b, tensor, b->names.dtype);
+    fake->layout = fake->dtype == NULL ? NULL : td_tensor_attr(b, tensor, b->names.layout);
+    fake->device = fake->layout == NULL ? NULL : td_tensor_attr(b, tensor, b->names.device);
+    if (fake->device == NULL) {
+        Py_XDECREF(fake->dtype);
+        Py_XDECREF(fake->layout);
+        return false;
+    }
+    if (!td_keep_steal(b, fake->device)) {
+        Py_DECREF(fake->dtype);
+        Py_DECREF(fake->layout);
+        return false;
+    }
+    if (!td_keep_steal(b, fake->dtype)) {
+        Py_DECREF(fake->layout);
+        return false;
+    }
+    if (!td_keep_steal(b, fake->layout)) {
+        return false;
+    }
+    requires_grad       = td_tensor_flag(b, tensor, b->names.requires_grad);
+    is_leaf             = requires_grad < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_leaf);
+    fake->requires_grad = requires_grad == 1;
+    fake->is_leaf       = is_leaf == 1;
+    return is_leaf >= 0;
+}
+
+/* read_base makes the base of a view fake. */
+static bool
+read_base(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+{
+    PyObject *base    = NULL; /* owned until kept */
+    int       is_view = truth(b, td_tensor_call(b, tensor, b->names.is_view));
+
+    if (is_view <= 0) {
+        return is_view == 0;
+    }
+    base = td_tensor_attr(b, tensor, b->names.base);
+    if (base == NULL || !td_keep_steal(b, base)) {
+        return false;
+    }
+    fake->base = td_fake_of(b, base, false);
+    return fake->base != NULL;
+}
+
+/* read_grad mirrors safe_grad: asking a tensor that is no leaf and keeps no
+   gradient would warn, and there is none. */
+static bool
+read_grad(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+{
+    PyObject *grad  = NULL; /* owned until kept */
+    int       keeps = fake->is_leaf ? 1 : td_tensor_flag(b, tensor, b->names.retains_grad);
+
+    if (keeps <= 0) {
+        return keeps == 0;
+    }
+    grad = td_tensor_attr(b, tensor, b->names.grad);
+    if (grad == NULL || !td_keep_steal(b, grad)) {
+        return false;
+    }
+    if (grad == Py_None) {
+        return true;
+    }
+    fake->grad = td_fake_of(b, grad, false);
+    return fake->grad != NULL;
+}
+
+/* ---- refusals ------------------------------------------------------------------------ */
+
+static bool
+nyi(td_builder_t *b, char const *message)
+{
+    return td_stop_raise(b, "L1724/fn/entered", __func__, "torch._dynamo.exc.Unsupported", message);
+}
+
+/* is_compressed: the layouts that the meta converter does not do. */
+static bool
+is_compressed(td_builder_t *b, PyObject *layout)
+{
+    PyObject *formats[] = {b->names.sparse_csr, b->names.sparse_csc, b->names.sparse_bsr, b->names.sparse_bsc};
+    PyObject *text      = PyObject_Str(layout); /* owned; torch's own C code */
+    bool      is        = false;
+
+    for (size_t i = 0; text != NULL && i < sizeof formats / sizeof *formats; i++) {
+        is = is || PyUnicode_Compare(text, formats[i]) == 0;
+    }
+    PyErr_Clear();
+    Py_XDECREF(text);
+    return is;
+}
+
+/* admit refuses what FakeTensorMode refuses, and what this builder does not have. */
+static bool
+admit(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
+{
+    int is_quantized = td_tensor_flag(b, tensor, b->names.is_quantized);
+    int is_sparse    = is_quantized < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_sparse);
+    int is_mkldnn    = is_sparse < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_mkldnn);
+
+    if (is_mkldnn < 0) {
+        return false;
+    }
+    fake->is_sparse = is_sparse == 1;
+    if (is_quantized) {
+        return nyi(b, "Unsupported: quantized nyi in meta tensors with fake tensor propagation.");
+    }
+    if (is_compressed(b, fake->layout)) {
+        return is_root ? nyi(b, "Unsupported: meta converter nyi with fake tensor propagation.")
+                       : td_stop_unsupported(b, "L1724/fn/entered", __func__, "a base or gradient of compressed layout");
+    }
+    if (is_mkldnn) {
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a tensor in mkldnn's layout");
+    }
+    return true;
+}
+
+/* ---- making ----------------------------------------------------------------------------- */
+
+static td_fake_t *
+fake_new(td_builder_t *b, PyObject *tensor, bool is_root)
+{
+    td_frame_t *frame = &b->frame;
+    td_fake_t  *fake  = td_alloc_in(b, sizeof *fake);
+
+    if (fake == NULL) {
+        return NULL;
+    }
+    fake->real = tensor;
+    if (!read_kinds(b, tensor, fake) || !admit(b, tensor, fake, is_root) || !read_sizes(b, tensor, fake)) {
+        return NULL;
+    }
+    if (!fake->is_sparse && !read_base(b, tensor, fake)) {
+        return NULL;
+    }
+    if (fake->base != NULL && fake->base->is_sparse) {
+        nyi(b, "Unsupported: meta converter nyi with fake tensor propagation.");
+        return NULL;
+    }
+    if (!read_grad(b, tensor, fake)) {
+        return NULL;
+    }
+    fake->number = frame->fakes.cnt;
+    if (!td_pmap_put(&frame->fake_by_tensor, tensor, frame->fakes.cnt) || !TD_ARRAY_PUSH(frame->fakes, fake)) {
+        td_stop_nomem(b);
+        return NULL;
+    }
+    return fake;
+}
+
+td_fake_t *
+td_fake_of(td_builder_t *b, PyObject *tensor, bool is_root)
+{
+    uint32_t   idx  = td_pmap_get(&b->frame.fake_by_tensor, tensor);
+    td_fake_t *fake = NULL;
+
+    if (idx != TD_MAP_NONE) {
+        return b->frame.fakes.at[idx];
+    }
+    fake = fake_new(b, tensor, is_root);
+    if (fake != NULL && is_root) {
+        fake->is_param = (PyObject *)Py_TYPE(tensor) == b->tables.parameter;
+    }
+    return fake;
+}

@@ -1,0 +1,113 @@
+/* td_frame.c: a frame's life. */
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "builder/td_frame.h"
+
+/* Names that fx never gives: keywords, builtins, what generated code imports. */
+static bool
+is_reserved(void *ctx, char const *name, size_t sz)
+{
+    td_builder_t *b    = ctx;
+    PyObject     *text = PyUnicode_DecodeASCII(name, (Py_ssize_t)sz, NULL); /* owned */
+    int           has  = text == NULL ? -1 : PySet_Contains(b->tables.fx_reserved, text);
+
+    Py_XDECREF(text);
+    if (has < 0) {
+        td_stop_python(b);
+    }
+    return has == 1;
+}
+
+/* The guards that every OutputGraph starts with. */
+static bool
+ambient(td_builder_t *b)
+{
+    static td_guard_kind_t const kinds[] = {TD_GUARD_SHAPE_ENV, TD_GUARD_DETERMINISTIC_ALGORITHMS, TD_GUARD_GRAD_MODE,
+                                            TD_GUARD_DEFAULT_DEVICE, TD_GUARD_TORCH_FUNCTION_STATE};
+    td_frame_t *frame = &b->frame;
+    td_at_t     shape = td_source_block_add(&frame->sources, NULL, TD_SOURCE_CLASS_ShapeEnvSource, TD_PAYLOAD_NOTHING,
+                                            NULL, NULL, 1, TD_WHERE_SHAPE_ENV);
+    td_at_t     state = td_source_block_add(&frame->sources, NULL, TD_SOURCE_CLASS_GlobalStateSource, TD_PAYLOAD_NOTHING,
+                                            NULL, NULL, 1, TD_WHERE_GLOBAL);
+
+    if (shape.id == 0 || state.id == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        td_guard_t    guard = {.source = i == 0 ? shape.id : state.id, .kind = (uint8_t)kinds[i]};
+        td_guard_id_t id    = td_guard_add(&frame->guards, &guard);
+
+        if (id == 0 || !TD_ARRAY_PUSH(frame->output_guards, id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
+{
+    td_frame_t *frame = &b->frame;
+
+    memset(frame, 0, sizeof *frame);
+    b->frame_open = true;
+    td_arena_init(&frame->arena);
+    td_sources_init(&frame->sources, (PyTypeObject *)b->tables.enum_class);
+    td_guards_init(&frame->guards);
+    td_namespace_init(&frame->names, &frame->arena, is_reserved, b);
+    frame->f_locals       = Py_NewRef(in->f_locals);
+    frame->f_globals      = Py_NewRef(in->f_globals);
+    frame->constraints    = Py_NewRef(in->constraints == NULL ? Py_None : in->constraints);
+    frame->recursion_left = in->recursion_left;
+    frame->text_mode      = b->state.cnt > 0; /* names of earlier frames may come again */
+    frame->changes        = td_changes_new(b->objects);
+    return frame->changes != NULL && ambient(b);
+}
+
+#define FREE_ARRAY(array) td_free((array).at)
+
+void
+td_frame_close(td_builder_t *b)
+{
+    td_frame_t *frame = &b->frame;
+
+    if (!b->frame_open) {
+        return;
+    }
+    b->frame_open = false;
+    for (uint32_t i = frame->keep.cnt; i-- > 0;) {
+        Py_DECREF(frame->keep.at[i]);
+    }
+    Py_XDECREF(frame->f_locals);
+    Py_XDECREF(frame->f_globals);
+    Py_XDECREF(frame->constraints);
+    td_changes_free(frame->changes);
+    FREE_ARRAY(frame->keep);
+    FREE_ARRAY(frame->roots);
+    FREE_ARRAY(frame->trail);
+    FREE_ARRAY(frame->tracked);
+    FREE_ARRAY(frame->keepalive);
+    FREE_ARRAY(frame->output_guards);
+    FREE_ARRAY(frame->inputs);
+    FREE_ARRAY(frame->tracked_fakes);
+    FREE_ARRAY(frame->id_sources);
+    FREE_ARRAY(frame->sizes_strides);
+    FREE_ARRAY(frame->modules);
+    FREE_ARRAY(frame->param_names);
+    FREE_ARRAY(frame->globals);
+    FREE_ARRAY(frame->input_nodes);
+    FREE_ARRAY(frame->node_order);
+    FREE_ARRAY(frame->fakes);
+    td_pmap_clear(&frame->tracked_by_id);
+    td_pmap_clear(&frame->sizes_by_tensor);
+    td_pmap_clear(&frame->fake_by_tensor);
+    td_smap_clear(&frame->input_names);
+    td_smap_clear(&frame->module_names);
+    td_smap_clear(&frame->root_names);
+    td_namespace_clear(&frame->names);
+    td_guards_clear(&frame->guards);
+    td_sources_clear(&frame->sources);
+    td_arena_clear(&frame->arena);
+    memset(frame, 0, sizeof *frame);
+}

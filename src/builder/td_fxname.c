@@ -1,0 +1,315 @@
+/* td_fxname.c: how torch.fx and Dynamo name things. */
+#include "builder/td_fxname.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+
+/* Locale-free: the texts are ASCII or UTF-8, and only ASCII counts. */
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool
+is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool
+is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool
+is_alnum(char c)
+{
+    return is_digit(c) || is_upper(c) || is_lower(c);
+}
+
+void
+td_fxname_target(td_buf_t *out, char const *text, size_t sz)
+{
+    bool in_run = false;
+
+    for (size_t i = 0; i < sz; i++) {
+        if (is_alnum(text[i])) {
+            td_buf_putc(out, text[i]);
+            in_run = false;
+        } else if (!in_run) {
+            td_buf_putc(out, '_');
+            in_run = true;
+        }
+    }
+}
+
+/* strip narrows [*text, *sz) to what the group of ^[GL]\['?(.*?)'?\]$ holds: the
+   pattern asks only how the text begins and ends.  No name holds a raw newline
+   (repr escapes it), so the dot matches everything. */
+static void
+strip(char const **text, size_t *sz)
+{
+    char const *from = *text;
+    size_t      end  = *sz;
+
+    if (end < 3 || (from[0] != 'L' && from[0] != 'G') || from[1] != '[' || from[end - 1] != ']') {
+        return;
+    }
+    from += 2;
+    end -= 3;
+    if (end > 0 && from[0] == '\'') {
+        from++;
+        end--;
+    }
+    if (end > 0 && from[end - 1] == '\'') {
+        end--;
+    }
+    *text = from;
+    *sz   = end;
+}
+
+/* index_sz gives the length of "[digits]" at text, or 0. */
+static size_t
+index_sz(char const *text, size_t sz)
+{
+    size_t at = 1;
+
+    if (sz < 3 || text[0] != '[') {
+        return 0;
+    }
+    while (at < sz && is_digit(text[at])) {
+        at++;
+    }
+    return at > 1 && at < sz && text[at] == ']' ? at + 1 : 0;
+}
+
+/* One underscore a character, not a byte: a UTF-8 continuation byte adds none. */
+static bool
+is_continuation(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+void
+td_fxname_module_key(td_buf_t *out, char const *text, size_t sz)
+{
+    size_t at = 0;
+
+    strip(&text, &sz);
+    if (sz == 0 || !(is_upper(text[0]) || is_lower(text[0]))) {
+        td_buf_puts(out, "sub");
+    }
+    while (at < sz) {
+        size_t idx_sz = index_sz(text + at, sz - at);
+
+        if (idx_sz > 0) {
+            td_buf_putc(out, '_');
+            td_buf_put(out, text + at + 1, idx_sz - 2);
+            at += idx_sz;
+            continue;
+        }
+        if (!is_continuation(text[at])) {
+            td_buf_putc(out, is_alnum(text[at]) ? text[at] : '_');
+        }
+        at++;
+    }
+}
+
+void
+td_fxname_snake(td_buf_t *out, char const *text, size_t sz)
+{
+    bool prev_lower = false;
+
+    for (size_t i = 0; i < sz; i++) {
+        char c = text[i];
+
+        if (prev_lower && is_upper(c)) {
+            td_buf_putc(out, '_');
+        }
+        td_buf_putc(out, is_upper(c) ? (char)(c - 'A' + 'a') : c);
+        prev_lower = is_lower(c);
+    }
+}
+
+void
+td_fxname_free_suffix(td_buf_t *out, td_smap_t const *taken, char const *base, size_t sz)
+{
+    td_buf_put(out, base, sz);
+    for (int64_t i = 0; !out->failed && td_smap_get(taken, out->bytes, out->sz) != TD_MAP_NONE; i++) {
+        td_buf_reset(out);
+        td_buf_put(out, base, sz);
+        td_buf_putc(out, '_');
+        td_buf_put_i64(out, i);
+    }
+}
+
+/* ---- namespace ----------------------------------------------------------- */
+
+void
+td_namespace_init(td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved, void *ctx)
+{
+    memset(space, 0, sizeof *space);
+    space->arena    = arena;
+    space->reserved = reserved;
+    space->ctx      = ctx;
+    td_smap_init(&space->used);
+    td_smap_init(&space->base_cnt);
+}
+
+void
+td_namespace_clear(td_namespace_t *space)
+{
+    td_smap_clear(&space->used);
+    td_smap_clear(&space->base_cnt);
+    td_free(space->cnt);
+    memset(space, 0, sizeof *space);
+}
+
+/* clean puts candidate as an identifier: other characters' runs become one
+   underscore, nothing becomes "_unnamed", a leading digit gets one in front. */
+static void
+clean(td_buf_t *out, char const *candidate, size_t sz)
+{
+    bool in_run = false;
+
+    if (sz == 0) {
+        td_buf_puts(out, "_unnamed");
+    }
+    if (sz > 0 && is_digit(candidate[0])) {
+        td_buf_putc(out, '_');
+    }
+    for (size_t i = 0; i < sz; i++) {
+        if (is_alnum(candidate[i]) || candidate[i] == '_') {
+            td_buf_putc(out, candidate[i]);
+            in_run = false;
+        } else if (!in_run) {
+            td_buf_putc(out, '_');
+            in_run = true;
+        }
+    }
+}
+
+/* split gives the length of the base of base_123 and its number; *has_num is
+   false when there is no such suffix.  False: the number does not fit. */
+static bool
+split(char const *text, size_t sz, size_t *base_sz, uint64_t *num, bool *has_num)
+{
+    size_t at = sz;
+
+    while (at > 0 && is_digit(text[at - 1])) {
+        at--;
+    }
+    *num     = 0;
+    *has_num = at < sz && at > 0 && text[at - 1] == '_';
+    *base_sz = *has_num ? at - 1 : sz;
+    for (size_t i = at; *has_num && i < sz; i++) {
+        uint64_t digit = (uint64_t)(text[i] - '0');
+
+        if (*num > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        *num = *num * 10 + digit;
+    }
+    return true;
+}
+
+/* base_slot gives the counter of a base, a new one at 0; NULL: no memory. */
+static uint64_t *
+base_slot(td_namespace_t *space, char const *base, size_t sz)
+{
+    uint32_t idx = td_smap_get(&space->base_cnt, base, sz);
+    char    *key = NULL;
+
+    if (idx != TD_MAP_NONE) {
+        return &space->cnt[idx];
+    }
+    if (space->cnt_cnt == space->cnt_cap) {
+        uint32_t  cap   = space->cnt_cap == 0 ? 16 : 2 * space->cnt_cap;
+        uint64_t *grown = td_realloc(space->cnt, cap * sizeof *grown);
+
+        if (grown == NULL) {
+            return NULL;
+        }
+        space->cnt     = grown;
+        space->cnt_cap = cap;
+    }
+    key = td_arena_dup(space->arena, base, sz);
+    if (key == NULL || !td_smap_put(&space->base_cnt, key, sz, space->cnt_cnt)) {
+        return NULL;
+    }
+    space->cnt[space->cnt_cnt] = 0;
+    return &space->cnt[space->cnt_cnt++];
+}
+
+static void
+put_numbered(td_buf_t *out, char const *base, size_t sz, uint64_t num)
+{
+    char text[32];
+
+    td_buf_reset(out);
+    td_buf_put(out, base, sz);
+    snprintf(text, sizeof text, "_%" PRIu64, num);
+    td_buf_puts(out, text);
+}
+
+/* pick leaves the free name in out and the number that it ended with in *num. */
+static void
+pick(td_namespace_t const *space, td_buf_t *out, char const *base, size_t base_sz, uint64_t *num)
+{
+    while (!out->failed && (td_smap_get(&space->used, out->bytes, out->sz) != TD_MAP_NONE ||
+                            space->reserved(space->ctx, out->bytes, out->sz))) {
+        *num += 1;
+        put_numbered(out, base, base_sz, *num);
+    }
+}
+
+td_status_t
+td_namespace_create(td_namespace_t *space, char const *candidate, size_t sz, char const **name, size_t *name_sz)
+{
+    td_status_t status  = TD_NOMEM;
+    td_buf_t    base    = {0};
+    td_buf_t    out     = {0};
+    uint64_t   *cnt     = NULL;
+    size_t      base_sz = 0;
+    uint64_t    num     = 0;
+    bool        has_num = false;
+    char       *kept    = NULL;
+
+    clean(&base, candidate, sz);
+    if (base.failed) {
+        goto done;
+    }
+    if (!split(base.bytes, base.sz, &base_sz, &num, &has_num)) {
+        status = TD_LIMIT;
+        goto done;
+    }
+    if (has_num) {
+        put_numbered(&out, base.bytes, base_sz, num);
+    } else {
+        td_buf_put(&out, base.bytes, base_sz);
+    }
+    cnt = base_slot(space, base.bytes, base_sz);
+    if (cnt == NULL || out.failed) {
+        goto done;
+    }
+    num = num == 0 ? *cnt : num;
+    pick(space, &out, base.bytes, base_sz, &num);
+    kept = out.failed ? NULL : td_arena_dup(space->arena, out.bytes, out.sz);
+    if (kept == NULL || !td_smap_put(&space->used, kept, out.sz, 0)) {
+        goto done;
+    }
+    *cnt     = num;
+    *name    = kept;
+    *name_sz = out.sz;
+    status   = TD_OK;
+
+done:
+    td_buf_clear(&base);
+    td_buf_clear(&out);
+    return status;
+}

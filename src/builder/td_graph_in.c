@@ -1,0 +1,111 @@
+/* td_graph_in.c: nodes of the graph, and what they are called. */
+#include <string.h>
+
+#include "builder/td_builder_private.h"
+
+/* node_new makes a node that is in no list yet; target is kept by the arena. */
+static td_fxnode_t *
+node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
+{
+    td_frame_t  *frame  = &b->frame;
+    td_fxnode_t *node   = td_alloc_in(b, sizeof *node);
+    td_buf_t     snake  = {0};
+    td_status_t  status = TD_NOMEM;
+
+    if (node == NULL) {
+        return NULL;
+    }
+    node->op        = (uint8_t)op;
+    node->target    = td_arena_dup(&frame->arena, target, target_sz);
+    node->target_sz = target_sz;
+    td_fxname_snake(&snake, target, target_sz);
+    if (!snake.failed && node->target != NULL) {
+        status = td_namespace_create(&frame->names, snake.bytes == NULL ? "" : snake.bytes, snake.sz, &node->name, &node->name_sz);
+    }
+    td_buf_clear(&snake);
+    if (status == TD_LIMIT) {
+        td_stop_unsupported(b, "L1063/call", __func__, "a name that ends in a number beyond 64 bits");
+        return NULL;
+    }
+    if (status != TD_OK || !TD_ARRAY_PUSH(frame->node_order, node)) {
+        td_stop_nomem(b);
+        return NULL;
+    }
+    return node;
+}
+
+/* A placeholder goes behind the last one, or to the front. */
+static void
+insert_input(td_frame_t *frame, td_fxnode_t *node)
+{
+    td_fxnode_t **link = frame->last_input == NULL ? &frame->first : &frame->last_input->next;
+
+    node->next = *link;
+    *link      = node;
+    if (frame->last == NULL || frame->last == frame->last_input) {
+        frame->last = node;
+    }
+    frame->last_input = node;
+}
+
+/* target_of leaves in out what the builder asks a graph input to be called. */
+static bool
+target_of(td_builder_t *b, td_at_t const *at, td_buf_t *out)
+{
+    td_buf_t name   = {0};
+    td_buf_t target = {0};
+    bool     good   = td_source_name(&b->frame.sources, at->id, &name);
+
+    if (good) {
+        td_fxname_target(&target, name.bytes, name.sz);
+        td_fxname_free_suffix(out, &b->frame.input_names, target.bytes, target.sz);
+        good = !target.failed && !out->failed;
+    }
+    td_buf_clear(&name);
+    td_buf_clear(&target);
+    if (!good) {
+        return PyErr_Occurred() ? td_stop_python(b) : td_stop_nomem(b);
+    }
+    return true;
+}
+
+td_fxnode_t *
+td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type)
+{
+    td_frame_t  *frame  = &b->frame;
+    td_buf_t     target = {0};
+    td_fxnode_t *node   = NULL;
+
+    if (target_of(b, at, &target)) {
+        node = node_new(b, TD_OP_PLACEHOLDER, target.bytes, target.sz);
+    }
+    td_buf_clear(&target);
+    if (node == NULL) {
+        return NULL;
+    }
+    node->type = type;
+    insert_input(frame, node);
+    if (!td_smap_put(&frame->input_names, node->target, node->target_sz, 0) || !TD_ARRAY_PUSH(frame->input_nodes, node)) {
+        td_stop_nomem(b);
+        return NULL;
+    }
+    return node;
+}
+
+td_fxnode_t *
+td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz)
+{
+    td_frame_t  *frame = &b->frame;
+    td_fxnode_t *node  = node_new(b, TD_OP_GET_ATTR, target, target_sz);
+
+    if (node == NULL) {
+        return NULL;
+    }
+    if (frame->last == NULL) {
+        frame->first = node;
+    } else {
+        frame->last->next = node;
+    }
+    frame->last = node;
+    return node;
+}

@@ -1,0 +1,62 @@
+/* td_graph_in.h: the graph that a build writes: inputs, fake tensors, and what
+   they are called.
+
+   A *node* is an fx node: a placeholder (a graph input) or a get_attr.  A *fake*
+   is what the reference's FakeTensor knows, as a record.  A *number* is an int or
+   an expression over the frame's symbols. */
+#ifndef TD_BUILDER_GRAPH_IN_H
+#define TD_BUILDER_GRAPH_IN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "builder/td_source.h"
+
+/* A number that shapes are made of.  expr NULL: the plain int hint. */
+typedef struct {
+    int64_t     hint;
+    char const *expr; /* text over symbols, in the arena */
+} td_num_t;
+
+typedef struct td_fake td_fake_t;
+struct td_fake {
+    PyObject *dtype, *device, *layout; /* borrowed: dtype and layout are immortal, device from the frame's keep */
+    PyObject *real;          /* borrowed, weak: the tensor it stands for, for identity only */
+    td_num_t *sizes, *strides; /* ndim each; strides NULL for sparse layouts */
+    td_num_t  offset;
+    uint32_t  ndim;
+    uint32_t  number;        /* order of creation in the frame */
+    bool      requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
+    td_fake_t *base;         /* the view base's fake, or NULL */
+    td_fake_t *grad;         /* .grad's fake, or NULL */
+};
+
+typedef struct {
+    td_src_id_t source;
+    PyObject   *example;       /* borrowed: the tensor behind a TensorWeakRef */
+    td_fake_t  *fake;          /* NULL: None */
+    bool        is_unspecialized;
+    bool        is_tensor;
+} td_grapharg_t;
+
+typedef enum { TD_OP_PLACEHOLDER, TD_OP_GET_ATTR } td_fxop_t;
+
+typedef struct td_fxnode td_fxnode_t;
+struct td_fxnode {
+    uint8_t        op;           /* td_fxop_t */
+    char const    *name;         /* in the arena */
+    char const    *target;
+    size_t         name_sz, target_sz;
+    PyObject      *type;         /* borrowed class, or NULL for None */
+    td_grapharg_t *grapharg;     /* NULL: no such meta key */
+    td_fake_t     *example;      /* NULL: no such meta key */
+    PyObject      *tensor_dict;  /* borrowed dict from the frame's keep; NULL: no such meta key */
+    td_fxnode_t   *next;         /* in graph order */
+};
+
+typedef struct {
+    td_fake_t  *fake;
+    td_src_id_t source;
+} td_tracked_fake_t;
+
+#endif

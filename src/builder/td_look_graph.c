@@ -1,0 +1,134 @@
+/* td_look_graph.c: nodes and fake tensors as records. */
+#include "builder/td_look.h"
+
+td_val_t
+td_look_proxy(td_look_t *look, td_fxnode_t *node)
+{
+    td_val_t ordinal = td_obs_int(look->obs, td_obs_ordinal(look->obs, TD_SPACE_NODE, node, NULL));
+
+    return td_obs_pair(look->obs, ordinal, td_look_name(look, node->name, node->name_sz));
+}
+
+/* attributes: what the instance dict of a fake has beyond the schema's rows. */
+static td_val_t
+attributes(td_look_t *look, td_fake_t const *fake)
+{
+    td_vals_t vals = {0};
+
+    if (fake->is_param) {
+        td_vals_add(look, &vals, td_obs_pair(look->obs, td_obs_cstr(look->obs, "_is_param"), td_obs_bool(look->obs, true)));
+    }
+    return td_vals_end(look, &vals);
+}
+
+td_val_t
+td_look_fake(td_look_t *look, td_fake_t *fake)
+{
+    td_fields_t fields  = {0};
+    td_obs_t   *obs     = look->obs;
+    bool        again   = false;
+    uint32_t    ordinal = 0;
+
+    if (fake == NULL) {
+        return td_obs_null(obs);
+    }
+    ordinal = td_obs_ordinal(obs, TD_SPACE_OBJECT, fake, &again);
+    if (again) {
+        return td_form_again(obs, ordinal);
+    }
+    td_fields_put(&fields, TD_FIELD_Tensor_type, td_look_value(look, look->b->tables.fake_tensor));
+    td_fields_put(&fields, TD_FIELD_Tensor_size, td_look_shape(look, fake->sizes, fake->ndim));
+    td_fields_put(&fields, TD_FIELD_Tensor_stride, td_look_shape(look, fake->strides, fake->ndim));
+    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, td_obs_int(obs, fake->offset.hint));
+    td_fields_put(&fields, TD_FIELD_Tensor_dtype, td_look_value(look, fake->dtype));
+    td_fields_put(&fields, TD_FIELD_Tensor_device, td_look_value(look, fake->device));
+    td_fields_put(&fields, TD_FIELD_Tensor_layout, td_look_value(look, fake->layout));
+    td_fields_put(&fields, TD_FIELD_Tensor_requires_grad, td_obs_bool(obs, fake->requires_grad));
+    td_fields_put(&fields, TD_FIELD_Tensor_is_leaf, td_obs_bool(obs, fake->is_leaf));
+    td_fields_put(&fields, TD_FIELD_Tensor_constant, td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_base, td_look_fake(look, fake->base));
+    td_fields_put(&fields, TD_FIELD_Tensor_grad, fake->is_leaf ? td_look_fake(look, fake->grad) : td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_attributes, attributes(look, fake));
+    return td_obs_record(obs, TD_CLASS_Tensor, fields.at, fields.cnt);
+}
+
+static td_val_t
+grapharg(td_look_t *look, td_grapharg_t const *arg)
+{
+    td_fields_t fields = {0};
+
+    if (arg == NULL) {
+        return td_obs_absent(look->obs);
+    }
+    td_fields_put(&fields, TD_FIELD_GraphArg_source, td_look_source(look, arg->source));
+    td_fields_put(&fields, TD_FIELD_GraphArg__example,
+                  td_form_weakref(look->obs, td_obs_ordinal(look->obs, TD_SPACE_OBJECT, arg->example, NULL)));
+    td_fields_put(&fields, TD_FIELD_GraphArg_is_unspecialized, td_obs_bool(look->obs, arg->is_unspecialized));
+    td_fields_put(&fields, TD_FIELD_GraphArg_fake_tensor, td_look_fake(look, arg->fake));
+    td_fields_put(&fields, TD_FIELD_GraphArg_is_tensor, td_obs_bool(look->obs, arg->is_tensor));
+    td_fields_put(&fields, TD_FIELD_GraphArg_example_strong_ref, td_obs_null(look->obs));
+    return td_obs_record(look->obs, TD_CLASS_GraphArg, fields.at, fields.cnt);
+}
+
+/* tensor_dict: what the tensor object carried, as [[name, value], ...]. */
+static td_val_t
+tensor_dict(td_look_t *look, PyObject *dict)
+{
+    td_vals_t  vals  = {0};
+    PyObject  *key   = NULL; /* borrowed */
+    PyObject  *value = NULL; /* borrowed */
+    Py_ssize_t pos   = 0;
+
+    if (dict == NULL) {
+        return td_obs_absent(look->obs);
+    }
+    while (PyDict_Next(dict, &pos, &key, &value)) {
+        td_val_t name = PyUnicode_Check(key) ? td_canon_str(&look->canon, key) : td_look_value(look, key);
+
+        td_vals_add(look, &vals, td_obs_pair(look->obs, name, td_look_value(look, value)));
+    }
+    return td_vals_end(look, &vals);
+}
+
+static td_val_t
+meta(td_look_t *look, td_fxnode_t const *node)
+{
+    td_fields_t fields = {0};
+
+    td_fields_put(&fields, TD_FIELD_NodeMeta_creation_timestamp, td_obs_int(look->obs, 0));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_grapharg, grapharg(look, node->grapharg));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_tensor_dict, tensor_dict(look, node->tensor_dict));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_example_value,
+                  node->example == NULL ? td_obs_absent(look->obs) : td_look_fake(look, node->example));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_source_fn, td_obs_absent(look->obs));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_nn_module_stack, td_obs_absent(look->obs));
+    return td_obs_record(look->obs, TD_CLASS_NodeMeta, fields.at, fields.cnt);
+}
+
+static td_val_t
+node_record(td_look_t *look, td_fxnode_t *node)
+{
+    td_fields_t fields = {0};
+    td_val_t    none   = td_obs_list(look->obs, NULL, 0);
+
+    td_fields_put(&fields, TD_FIELD_Node_name, td_look_name(look, node->name, node->name_sz));
+    td_fields_put(&fields, TD_FIELD_Node_op,
+                  td_obs_cstr(look->obs, node->op == TD_OP_PLACEHOLDER ? "placeholder" : "get_attr"));
+    td_fields_put(&fields, TD_FIELD_Node_target, td_look_name(look, node->target, node->target_sz));
+    td_fields_put(&fields, TD_FIELD_Node_type, td_look_value(look, node->type));
+    td_fields_put(&fields, TD_FIELD_Node__args, td_form_typed(look->obs, "tuple", none));
+    td_fields_put(&fields, TD_FIELD_Node__kwargs, td_form_typed(look->obs, "dict", none));
+    td_fields_put(&fields, TD_FIELD_Node_meta, meta(look, node));
+    return td_obs_record(look->obs, TD_CLASS_Node, fields.at, fields.cnt);
+}
+
+td_val_t
+td_look_graph(td_look_t *look)
+{
+    td_vals_t vals = {0};
+
+    for (td_fxnode_t *node = look->b->frame.first; node != NULL; node = node->next) {
+        td_vals_add(look, &vals, node_record(look, node));
+    }
+    return td_vals_end(look, &vals);
+}

@@ -1,0 +1,493 @@
+/* td_look_var.c: trackers as records. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "builder/td_look.h"
+
+/* What a tracker's payload is, by class. */
+typedef enum { HOLDS_NOTHING, HOLDS_VALUE, HOLDS_LIST, HOLDS_DICT, HOLDS_TENSOR, HOLDS_FUNCTION } holds_t;
+
+static holds_t
+holds(td_class_t cls)
+{
+    switch (cls) {
+    case TD_CLASS_ListVariable:
+    case TD_CLASS_TupleVariable:
+    case TD_CLASS_NamedTupleVariable:
+    case TD_CLASS_DequeVariable:
+    case TD_CLASS_SizeVariable:
+    case TD_CLASS_SliceVariable:
+    case TD_CLASS_RangeVariable:
+    case TD_CLASS_TupleIteratorVariable:
+        return HOLDS_LIST;
+    case TD_CLASS_ConstDictVariable:
+    case TD_CLASS_DefaultDictVariable:
+        return HOLDS_DICT;
+    case TD_CLASS_TensorVariable:
+        return HOLDS_TENSOR;
+    case TD_CLASS_UserFunctionVariable:
+        return HOLDS_FUNCTION;
+    case TD_CLASS_ComptimeVariable:
+        return HOLDS_NOTHING;
+    default:
+        break;
+    }
+    return HOLDS_VALUE;
+}
+
+/* ---- what a tracker inherits from its children --------------------------------- */
+
+typedef struct {
+    td_vals_t       guards; /* guard ids */
+    td_mut_t const **muts;
+    uint32_t        mut_cnt, mut_cap;
+} gather_t;
+
+/* children gives the trackers that a constructor sees among the attributes: all of
+   them for recursively_contains, all but a default factory for the guards. */
+static td_var_t *
+children(td_var_t const *var, uint32_t *cnt)
+{
+    switch (holds((td_class_t)var->cls)) {
+    case HOLDS_LIST:
+        *cnt = var->of.list->cnt;
+        return var->of.list->items;
+    case HOLDS_DICT:
+        *cnt = var->of.dict->cnt;
+        return var->of.dict->items;
+    default:
+        *cnt = 0;
+        return NULL;
+    }
+}
+
+/* seen marks a payload for the running gathering; true when it was marked before. */
+static bool
+seen(td_look_t *look, td_var_t const *var)
+{
+    uint32_t *mark = NULL;
+
+    switch (holds((td_class_t)var->cls)) {
+    case HOLDS_LIST:
+        mark = &var->of.list->mark;
+        break;
+    case HOLDS_DICT:
+        mark = &var->of.dict->mark;
+        break;
+    default:
+        return true; /* nothing below it */
+    }
+    if (*mark == look->epoch) {
+        return true;
+    }
+    *mark = look->epoch;
+    return false;
+}
+
+static void
+own_guards(td_look_t *look, td_var_t const *var, gather_t *gather)
+{
+    if (var->guard != 0) {
+        td_vals_add(look, &gather->guards, var->guard);
+    }
+    if (var->added != 0) {
+        td_vals_add(look, &gather->guards, var->added);
+    }
+    for (td_more_t const *more = var->more; more != NULL; more = more->next) {
+        td_vals_add(look, &gather->guards, more->guard);
+    }
+}
+
+/* gather_guards: its own, and what its constructor took over from its children (an
+   iterator's takes nothing over). */
+static void
+gather_guards(td_look_t *look, td_var_t *var, gather_t *gather)
+{
+    td_var_t *items = NULL;
+    uint32_t  cnt   = 0;
+
+    var = td_var_target(var);
+    own_guards(look, var, gather);
+    if (var->cls == TD_CLASS_TupleIteratorVariable || seen(look, var)) {
+        return;
+    }
+    items = children(var, &cnt);
+    for (uint32_t i = 0; i < cnt; i++) {
+        gather_guards(look, &items[i], gather);
+    }
+}
+
+static td_val_t
+guards_of(td_look_t *look, td_var_t *var)
+{
+    gather_t gather = {0};
+    td_val_t val    = TD_VAL_NONE;
+
+    look->epoch++;
+    gather_guards(look, var, &gather);
+    val = td_look_guards(look, gather.guards.at, gather.guards.cnt);
+    td_free(gather.guards.at);
+    return val;
+}
+
+/* ---- mutable locals ---------------------------------------------------------------- */
+
+static void
+mut_add(td_look_t *look, gather_t *gather, td_mut_t const *mut)
+{
+    if (mut == NULL || mut->cls == TD_CLASS_NONE) {
+        return;
+    }
+    if (gather->mut_cnt == gather->mut_cap &&
+        !td_array_grow((void **)&gather->muts, &gather->mut_cap, sizeof *gather->muts)) {
+        look->failed = true;
+        return;
+    }
+    gather->muts[gather->mut_cnt++] = mut;
+}
+
+/* gather_muts: what the constructor collected: the mutable local that it was made
+   with, and those of everything below. */
+static void
+gather_muts(td_look_t *look, td_var_t const *var, gather_t *gather)
+{
+    td_var_t *items = NULL;
+    uint32_t  cnt   = 0;
+
+    if (seen(look, var)) {
+        return;
+    }
+    if (holds((td_class_t)var->cls) == HOLDS_LIST) {
+        mut_add(look, gather, &var->of.list->made_with);
+    }
+    items = children(var, &cnt);
+    for (uint32_t i = 0; i < cnt; i++) {
+        td_var_t const *item = td_var_target(&items[i]);
+
+        mut_add(look, gather, item->mut);
+        gather_muts(look, item, gather);
+    }
+    if (holds((td_class_t)var->cls) == HOLDS_DICT && var->of.dict->factory != NULL) {
+        td_var_t const *factory = td_var_target(var->of.dict->factory);
+
+        mut_add(look, gather, factory->mut);
+        gather_muts(look, factory, gather);
+    }
+}
+
+static int
+cmp_mut_class(void const *a, void const *b)
+{
+    td_mut_t const *const *x = a;
+    td_mut_t const *const *y = b;
+
+    return strcmp(td_class_name((td_class_t)(*x)->cls), td_class_name((td_class_t)(*y)->cls));
+}
+
+static int
+cmp_ordinal(void const *a, void const *b)
+{
+    uint32_t x = *(uint32_t const *)a;
+    uint32_t y = *(uint32_t const *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Those not met before are met now, by class: the reference keeps them in a set. */
+static td_val_t
+contains_of(td_look_t *look, td_var_t const *var)
+{
+    gather_t  gather   = {0};
+    uint32_t  fresh    = 0;
+    td_vals_t ordinals = {0};
+    uint32_t  kept     = 0;
+    td_val_t  val      = TD_VAL_NONE;
+
+    look->epoch++;
+    gather_muts(look, var, &gather);
+    for (uint32_t i = 0; i < gather.mut_cnt; i++) {
+        uint32_t ordinal = 0;
+
+        if (td_obs_find_ordinal(look->obs, TD_SPACE_MUTABLE_LOCAL, gather.muts[i], &ordinal)) {
+            td_vals_add(look, &ordinals, ordinal);
+        } else {
+            gather.muts[fresh++] = gather.muts[i];
+        }
+    }
+    if (fresh > 1) {
+        qsort(gather.muts, fresh, sizeof *gather.muts, cmp_mut_class);
+    }
+    for (uint32_t i = 0; i < fresh; i++) {
+        td_vals_add(look, &ordinals, td_obs_ordinal(look->obs, TD_SPACE_MUTABLE_LOCAL, gather.muts[i], NULL));
+    }
+    if (ordinals.cnt > 1) {
+        qsort(ordinals.at, ordinals.cnt, sizeof *ordinals.at, cmp_ordinal);
+    }
+    for (uint32_t i = 0; i < ordinals.cnt; i++) { /* a set: one met twice counts once */
+        if (kept == 0 || ordinals.at[kept - 1] != ordinals.at[i]) {
+            ordinals.at[kept++] = ordinals.at[i];
+        }
+    }
+    val = td_form_contains(look->obs, ordinals.at, kept);
+    td_free(ordinals.at);
+    td_free(gather.muts);
+    return val;
+}
+
+enum { SCOPE_EXISTING = 0, SCOPE_LOCAL = 1 };
+
+static td_val_t
+mutable_local(td_look_t *look, td_mut_t const *mut)
+{
+    td_fields_t fields  = {0};
+    bool        again   = false;
+    uint32_t    ordinal = 0;
+
+    if (mut == NULL) {
+        return td_obs_null(look->obs);
+    }
+    ordinal = td_obs_ordinal(look->obs, TD_SPACE_MUTABLE_LOCAL, mut, &again);
+    if (again) {
+        return td_form_again(look->obs, ordinal);
+    }
+    td_fields_put(&fields, TD_FIELD_MutableLocalBase_scope,
+                  td_obs_int(look->obs, mut->cls == TD_CLASS_MutableLocal ? SCOPE_LOCAL : SCOPE_EXISTING));
+    if (mut->cls == TD_CLASS_MutableSideEffects) {
+        td_fields_put(&fields, TD_FIELD_MutableSideEffects_source, td_look_source(look, mut->source));
+        td_fields_put(&fields, TD_FIELD_MutableSideEffects_is_modified, td_obs_bool(look->obs, false));
+    } else if (mut->cls == TD_CLASS_AttributeMutationExisting) {
+        td_fields_put(&fields, TD_FIELD_AttributeMutation_source, td_look_source(look, mut->source));
+    }
+    return td_obs_record(look->obs, (td_class_t)mut->cls, fields.at, fields.cnt);
+}
+
+/* ---- own fields, by payload ----------------------------------------------------------- */
+
+static td_val_t
+trackers(td_look_t *look, td_items_t *items)
+{
+    td_vals_t vals = {0};
+
+    for (uint32_t i = 0; i < items->cnt; i++) {
+        td_vals_add(look, &vals, td_look_tracker(look, &items->items[i]));
+    }
+    return td_vals_end(look, &vals);
+}
+
+static void
+put_list(td_look_t *look, td_var_t *var, td_fields_t *fields)
+{
+    td_val_t items = trackers(look, var->of.list);
+
+    if (var->cls == TD_CLASS_TupleIteratorVariable) {
+        td_fields_put(fields, TD_FIELD_ListIteratorVariable_items, items);
+        td_fields_put(fields, TD_FIELD_ListIteratorVariable_index, td_obs_int(look->obs, 0));
+        return;
+    }
+    td_fields_put(fields, TD_FIELD_BaseListVariable_items, items);
+    if (var->cls == TD_CLASS_SizeVariable) {
+        td_fields_put(fields, TD_FIELD_SizeVariable_proxy, td_obs_null(look->obs));
+    } else if (var->cls == TD_CLASS_NamedTupleVariable) {
+        td_fields_put(fields, TD_FIELD_NamedTupleVariable_tuple_cls, td_look_value(look, var->of.list->cls));
+    }
+}
+
+static void
+put_dict(td_look_t *look, td_var_t *var, td_fields_t *fields)
+{
+    td_dict_t *dict = var->of.dict;
+    td_vals_t  vals = {0};
+
+    for (uint32_t i = 0; i < dict->cnt; i++) {
+        td_val_t key = td_look_value(look, dict->keys[i]);
+
+        td_vals_add(look, &vals, td_obs_pair(look->obs, key, td_look_tracker(look, &dict->items[i])));
+    }
+    td_fields_put(fields, TD_FIELD_ConstDictVariable_items, td_vals_end(look, &vals));
+    td_fields_put(fields, TD_FIELD_ConstDictVariable_user_cls, td_look_value(look, dict->cls));
+    if (var->cls == TD_CLASS_DefaultDictVariable) {
+        td_fields_put(fields, TD_FIELD_DefaultDictVariable_default_factory, td_look_tracker(look, dict->factory));
+    }
+}
+
+/* ---- tensors ---------------------------------------------------------------------------- */
+
+static bool
+is_contiguous(td_fake_t const *fake)
+{
+    int64_t want = 1;
+
+    for (uint32_t i = 0; i < fake->ndim; i++) {
+        if (fake->sizes[i].hint == 0) {
+            return true;
+        }
+    }
+    for (uint32_t i = fake->ndim; i-- > 0;) {
+        if (fake->sizes[i].hint != 1) {
+            if (fake->strides[i].hint != want) {
+                return false;
+            }
+            want *= fake->sizes[i].hint;
+        }
+    }
+    return true;
+}
+
+/* is_channels_last walks the dims as their strides have to grow: channels first,
+   then from the last to the first spatial dim, then the batch. */
+static bool
+is_channels_last(td_fake_t const *fake, uint32_t ndim)
+{
+    int64_t want = 1;
+
+    if (fake->ndim != ndim) {
+        return false;
+    }
+    for (uint32_t i = 0; i < ndim; i++) {
+        uint32_t dim = i == 0 ? 1 : i == ndim - 1 ? 0 : ndim - i;
+
+        if (fake->sizes[dim].hint != 1) {
+            if (fake->strides[dim].hint != want) {
+                return false;
+            }
+            want *= fake->sizes[dim].hint;
+        }
+    }
+    return true;
+}
+
+enum { NDIM_CHANNELS_LAST = 4, NDIM_CHANNELS_LAST_3D = 5 };
+
+/* has_format mirrors is_contiguous(memory_format=...) by the format's name. */
+static bool
+has_format(td_fake_t const *fake, char const *format)
+{
+    if (fake->is_sparse) {
+        return false;
+    }
+    if (strstr(format, "channels_last_3d") != NULL) {
+        return is_channels_last(fake, NDIM_CHANNELS_LAST_3D);
+    }
+    if (strstr(format, "channels_last") != NULL) {
+        return is_channels_last(fake, NDIM_CHANNELS_LAST);
+    }
+    return is_contiguous(fake);
+}
+
+enum { FORMAT_CNT_MAX = 8 };
+
+/* formats: the names of the memory formats that hold, sorted. */
+static td_val_t
+formats(td_look_t *look, td_fake_t const *fake)
+{
+    PyObject *all = look->b->tables.memory_formats; /* borrowed */
+    td_val_t  names[FORMAT_CNT_MAX];
+    size_t    cnt = 0;
+
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all) && cnt < FORMAT_CNT_MAX; i++) {
+        td_val_t val = td_look_value(look, PyTuple_GET_ITEM(all, i));
+        size_t   at  = cnt;
+
+        val = td_obs_kind(look->obs, val) == TD_VAL_LIST ? td_obs_get_item(look->obs, val, 1) : val;
+        if (td_obs_kind(look->obs, val) != TD_VAL_STR || !has_format(fake, td_obs_get_str(look->obs, val, NULL))) {
+            continue;
+        }
+        for (; at > 0 && td_obs_cmp(look->obs, names[at - 1], val) > 0; at--) {
+            names[at] = names[at - 1];
+        }
+        names[at] = val;
+        cnt++;
+    }
+    return td_obs_list(look->obs, names, cnt);
+}
+
+static void
+put_tensor(td_look_t *look, td_var_t *var, td_fields_t *fields)
+{
+    td_tensor_var_t *tensor = var->of.tensor;
+    td_fake_t       *fake   = tensor->fake;
+    td_obs_t        *obs    = look->obs;
+
+    td_fields_put(fields, TD_FIELD_TensorVariable_proxy, td_look_proxy(look, tensor->node));
+    td_fields_put(fields, TD_FIELD_TensorVariable_dtype, td_look_value(look, fake->dtype));
+    td_fields_put(fields, TD_FIELD_TensorVariable_device, td_look_value(look, fake->device));
+    td_fields_put(fields, TD_FIELD_TensorVariable_layout, td_look_value(look, fake->layout));
+    td_fields_put(fields, TD_FIELD_TensorVariable_ndim, td_obs_int(obs, fake->ndim));
+    td_fields_put(fields, TD_FIELD_TensorVariable_size, td_look_shape(look, fake->sizes, fake->ndim));
+    td_fields_put(fields, TD_FIELD_TensorVariable_stride, td_look_shape(look, fake->strides, fake->ndim));
+    td_fields_put(fields, TD_FIELD_TensorVariable_requires_grad, td_obs_bool(obs, fake->requires_grad));
+    td_fields_put(fields, TD_FIELD_TensorVariable_is_quantized, td_obs_bool(obs, false));
+    td_fields_put(fields, TD_FIELD_TensorVariable_is_contiguous, formats(look, fake));
+    td_fields_put(fields, TD_FIELD_TensorVariable_is_sparse, td_obs_bool(obs, fake->is_sparse));
+    td_fields_put(fields, TD_FIELD_TensorVariable_class_type, td_look_value(look, tensor->class_type));
+    td_fields_put(fields, TD_FIELD_TensorVariable_specialized_value, td_look_value(look, tensor->specialized_value));
+}
+
+/* ---- trackers ------------------------------------------------------------------------------- */
+
+/* The attribute that a tracker of one value holds it in. */
+static td_field_t
+value_field(td_class_t cls)
+{
+    switch (cls) {
+    case TD_CLASS_BuiltinVariable:
+        return TD_FIELD_BuiltinVariable_fn;
+    case TD_CLASS_GetSetDescriptorVariable:
+        return TD_FIELD_GetSetDescriptorVariable_desc;
+    case TD_CLASS_MethodWrapperVariable:
+        return TD_FIELD_MethodWrapperVariable_method_wrapper;
+    default:
+        break;
+    }
+    return td_field_find(cls, "value");
+}
+
+static void
+put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
+{
+    switch (holds((td_class_t)var->cls)) {
+    case HOLDS_NOTHING:
+        break;
+    case HOLDS_VALUE:
+        td_fields_put(fields, value_field((td_class_t)var->cls), td_look_value(look, var->of.value));
+        break;
+    case HOLDS_LIST:
+        put_list(look, var, fields);
+        break;
+    case HOLDS_DICT:
+        put_dict(look, var, fields);
+        break;
+    case HOLDS_TENSOR:
+        put_tensor(look, var, fields);
+        break;
+    case HOLDS_FUNCTION:
+        td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn, td_look_value(look, var->of.function->fn));
+        td_fields_put(fields, TD_FIELD_UserFunctionVariable_is_constant,
+                      td_obs_bool(look->obs, var->of.function->is_constant));
+        break;
+    }
+}
+
+td_val_t
+td_look_tracker(td_look_t *look, td_var_t *var)
+{
+    td_fields_t fields  = {0};
+    bool        again   = false;
+    uint32_t    ordinal = 0;
+
+    if (var == NULL) {
+        return td_obs_null(look->obs);
+    }
+    var     = td_var_target(var);
+    ordinal = td_obs_ordinal(look->obs, TD_SPACE_TRACKER, var, &again);
+    if (again) {
+        return td_form_again(look->obs, ordinal);
+    }
+    td_fields_put(&fields, TD_FIELD_VariableTracker_source, td_look_source(look, var->source));
+    put_own(look, var, &fields);
+    td_fields_put(&fields, TD_FIELD_VariableTracker_mutable_local, mutable_local(look, var->mut));
+    td_fields_put(&fields, TD_FIELD_VariableTracker_recursively_contains, contains_of(look, var));
+    td_fields_put(&fields, TD_FIELD_VariableTracker_guards, guards_of(look, var));
+    return td_obs_record(look->obs, (td_class_t)var->cls, fields.at, fields.cnt);
+}

@@ -1,0 +1,136 @@
+/* td_shape.c: which dims of a tensor are static. */
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "builder/td_builder_private.h"
+
+/* ---- the frame state of a tensor ------------------------------------------------ */
+
+/* dims_new copies the sizes of size (a tuple of ints) into malloc'ed numbers. */
+static int64_t *
+dims_new(td_builder_t *b, PyObject *size, uint32_t cnt)
+{
+    int64_t *dims = td_malloc(cnt * sizeof *dims);
+
+    if (dims == NULL) {
+        td_stop_nomem(b);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < cnt; i++) {
+        dims[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(size, i));
+    }
+    return dims;
+}
+
+/* sizes_seen brings the entry of a source up to date with a tensor's sizes. */
+static bool
+sizes_seen(td_builder_t *b, td_at_t const *at, PyObject *size, td_state_entry_t **entry)
+{
+    uint32_t cnt   = (uint32_t)PyTuple_GET_SIZE(size);
+    bool     fresh = false;
+
+    *entry = td_frame_state_get(b, at, &fresh);
+    if (*entry == NULL) {
+        return false;
+    }
+    if (fresh) {
+        (*entry)->size     = dims_new(b, size, cnt);
+        (*entry)->size_cnt = cnt;
+        return (*entry)->size != NULL;
+    }
+    if ((*entry)->size == NULL) {
+        return true;
+    }
+    if ((*entry)->size_cnt != cnt) {
+        td_free((*entry)->size);
+        (*entry)->size = NULL;
+        return true;
+    }
+    for (uint32_t i = 0; i < cnt; i++) {
+        if ((*entry)->size[i] != TD_DIM_NONE && (*entry)->size[i] != PyLong_AsLongLong(PyTuple_GET_ITEM(size, i))) {
+            (*entry)->size[i] = TD_DIM_NONE;
+        }
+    }
+    return true;
+}
+
+/* ---- marks ---------------------------------------------------------------------------- */
+
+PyObject *
+td_mark(PyObject *tensor, PyObject *name)
+{
+    PyObject **dict = _PyObject_GetDictPtr(tensor);
+
+    return dict == NULL || *dict == NULL ? NULL : PyDict_GetItemWithError(*dict, name);
+}
+
+/* is_marked says whether dim is in a set of marks.  -1: stopped. */
+static int
+is_marked(td_builder_t *b, PyObject *tensor, PyObject *name, uint32_t dim)
+{
+    PyObject *marks = td_mark(tensor, name); /* borrowed */
+    PyObject *key   = NULL;                  /* owned */
+    int       is    = 0;
+
+    if (marks == NULL) {
+        return 0;
+    }
+    if (!PyAnySet_Check(marks)) {
+        td_stop_unsupported(b, "L1646/for/some", __func__, "marks on a tensor that are no set");
+        return -1;
+    }
+    key = PyLong_FromUnsignedLong(dim);
+    is  = key == NULL ? -1 : PySet_Contains(marks, key);
+    Py_XDECREF(key);
+    if (is < 0) {
+        td_stop_python(b);
+    }
+    return is;
+}
+
+/* ---- the decision ------------------------------------------------------------------------ */
+
+/* decide mirrors the body of the loop over dims, once the entry is up to date. */
+static bool
+decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry)
+{
+    int  dynamic   = is_marked(b, tensor, b->names.dynamic_indices, dim);
+    int  weak      = is_marked(b, tensor, b->names.weak_dynamic_indices, dim);
+    int  is_static = is_marked(b, tensor, b->names.static_indices, dim);
+    bool automatic = false;
+
+    if (dynamic < 0 || weak < 0 || is_static < 0) {
+        return false;
+    }
+    automatic = b->cfg.automatic_dynamic_shapes && (entry->size == NULL || entry->size[dim] == TD_DIM_NONE);
+    if (entry->size != NULL && entry->size_cnt > 0 && dynamic) {
+        entry->size[dim] = TD_DIM_NONE;
+    }
+    if (dynamic || weak || (automatic && !is_static)) {
+        return td_stop_unsupported(b, "L1682/if/T", __func__, "dynamic dims");
+    }
+    if (!b->cfg.assume_static_by_default && !is_static) {
+        return td_stop_unsupported(b, "L1687/if/F", __func__, "dims shaped by the duck");
+    }
+    return true;
+}
+
+bool
+td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, PyObject *size)
+{
+    td_state_entry_t *entry = NULL;
+
+    if (b->frame.constraints != Py_None && PyList_Check(b->frame.constraints) &&
+        PyList_GET_SIZE(b->frame.constraints) > 0) {
+        return td_stop_unsupported(b, "L1625/if/T", __func__, "export constraints");
+    }
+    if (!sizes_seen(b, at, size, &entry)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
+        if (!decide(b, tensor, i, entry)) {
+            return false;
+        }
+    }
+    return true;
+}

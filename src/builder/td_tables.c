@@ -1,0 +1,52 @@
+/* td_tables.c: module data of Dynamo, as the harness hands it over. */
+#include "builder/td_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum { KIND_CLASS, KIND_OPTION, KIND_OBJECT, KIND_IDS, KIND_TEXT } kind_t;
+
+static bool
+is_kind(PyObject *value, kind_t kind)
+{
+    switch (kind) {
+    case KIND_CLASS:
+        return PyType_Check(value);
+    case KIND_OPTION:
+        return PyType_Check(value) || value == Py_None;
+    case KIND_IDS:
+        return PyAnySet_Check(value);
+    case KIND_TEXT:
+        return PyUnicode_CheckExact(value);
+    case KIND_OBJECT:
+        break;
+    }
+    return true;
+}
+
+bool
+td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_sz)
+{
+#define X(key, kind)                                                                   \
+    tables->key = PyDict_GetItemString(dict, #key);                                    \
+    if (tables->key == NULL || !is_kind(tables->key, KIND_##kind)) {                   \
+        snprintf(why, why_sz, "table %s is missing or not of kind " #kind, #key);      \
+        return false;                                                                  \
+    }
+    TD_TABLE_LIST(X)
+#undef X
+    return true;
+}
+
+int
+td_tables_has(PyObject *ids, PyObject *object)
+{
+    PyObject *id  = PyLong_FromVoidPtr(object); /* owned */
+    int       has = -1;
+
+    if (id != NULL) {
+        has = PySet_Contains(ids, id);
+        Py_DECREF(id);
+    }
+    return has;
+}

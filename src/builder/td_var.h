@@ -1,0 +1,87 @@
+/* td_var.h: trackers, the result objects of a build.
+
+   A *tracker* is a small node; its class is the schema's (the name of the
+   reference's VariableTracker subclass).  What the class holds beyond that is its
+   *payload*, which clones share: a clone is a node copied to another place.
+   Where a node lies is who it is, as an object's address is in the reference.
+
+   An *alias* is no tracker but says, in a place that holds trackers by value,
+   that the one meant lives elsewhere. */
+#ifndef TD_BUILDER_VAR_H
+#define TD_BUILDER_VAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "builder/td_graph_in.h"
+#include "builder/td_guard.h"
+#include "observe/td_schema.h"
+
+enum { TD_VAR_ALIAS = TD_CLASS_NONE };
+
+/* A MutableLocalBase: its address is its identity. */
+typedef struct {
+    uint16_t    cls;    /* TD_CLASS_MutableLocal, MutableSideEffects, AttributeMutationExisting */
+    td_src_id_t source; /* 0 for MutableLocal */
+} td_mut_t;
+
+typedef struct td_var td_var_t;
+
+/* Payload of list-like trackers. */
+typedef struct {
+    td_var_t *items;     /* cnt of them */
+    uint32_t  cnt;
+    td_mut_t  made_with; /* mutable_local at construction; cls 0: None */
+    PyObject *cls;       /* tuple_cls of NamedTupleVariable; else NULL (borrowed from the frame's keep) */
+    uint32_t  mark;      /* for whoever walks trackers: the last walk that was here */
+} td_items_t;
+
+/* Payload of dict trackers. */
+typedef struct {
+    td_var_t         *items;
+    PyObject *const  *keys;    /* borrowed from the frame's keep, dict order */
+    uint32_t          cnt;
+    PyObject         *cls;     /* user_cls */
+    td_var_t         *factory; /* default_factory; NULL: not a DefaultDictVariable */
+    uint32_t          mark;    /* as above */
+} td_dict_t;
+
+/* Payload of TensorVariable. */
+typedef struct {
+    td_fxnode_t *node;
+    td_fake_t   *fake;
+    PyObject    *class_type;        /* borrowed from the tables or the frame's keep */
+    PyObject    *specialized_value; /* borrowed from the frame's keep, or NULL for None */
+} td_tensor_var_t;
+
+/* Payload of UserFunctionVariable. */
+typedef struct {
+    PyObject *fn; /* borrowed from the frame's keep */
+    bool      is_constant;
+} td_function_t;
+
+struct td_var {
+    uint16_t         cls;    /* td_class_t; TD_VAR_ALIAS */
+    td_src_id_t      source;
+    td_guard_id_t    guard;  /* its own */
+    td_guard_id_t    added;  /* its container's */
+    td_more_t const *more;   /* those added later */
+    td_mut_t        *mut;    /* mutable_local; NULL: None */
+    union {
+        PyObject        *value;  /* trackers of one Python value; borrowed from the frame's keep */
+        td_items_t      *list;
+        td_dict_t       *dict;
+        td_tensor_var_t *tensor;
+        td_function_t   *function;
+        td_var_t        *alias;
+    } of;
+};
+
+/* td_var_target follows an alias. */
+static inline td_var_t *
+td_var_target(td_var_t *var)
+{
+    return var->cls == TD_VAR_ALIAS ? var->of.alias : var;
+}
+
+#endif

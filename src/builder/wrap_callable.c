@@ -1,0 +1,317 @@
+/* wrap_callable.c: functions, builtins, classes, modules, what torch allows in its
+   graphs, and other values that a tracker only points at. */
+#include <string.h>
+
+#include "builder/td_builder_private.h"
+#include "py/td_call.h"
+
+/* point_at makes a tracker of class cls that holds value, with a guard of kind. */
+static bool
+point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls, td_guard_kind_t kind, bool with_source,
+         td_var_t *out)
+{
+    td_guard_id_t guard = 0;
+
+    if (!td_make_guards(b, at, kind, &guard) || !td_keep(b, value)) {
+        return false;
+    }
+    td_var_make(out, cls, guard);
+    out->source   = with_source ? at->id : 0;
+    out->of.value = value;
+    return true;
+}
+
+bool
+td_wrap_enum(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_EnumVariable, TD_GUARD_ID_MATCH, true, out);
+}
+
+bool
+td_wrap_builtin(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_BuiltinVariable, TD_GUARD_BUILTIN_MATCH, true, out);
+}
+
+bool
+td_wrap_typing(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_TypingVariable, TD_GUARD_ID_MATCH, true, out);
+}
+
+bool
+td_wrap_numpy(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_NumpyVariable,
+                    PyCallable_Check(value) ? TD_GUARD_FUNCTION_MATCH : TD_GUARD_TYPE_MATCH, true, out);
+}
+
+bool
+td_wrap_skipfiles(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_SkipFilesVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+}
+
+bool
+td_wrap_pymodule(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_PythonModuleVariable, TD_GUARD_PYMODULE_MATCH, true, out);
+}
+
+bool
+td_wrap_getset(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_GetSetDescriptorVariable, TD_GUARD_FUNCTION_MATCH, false, out);
+}
+
+bool
+td_wrap_method_wrapper(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_MethodWrapperVariable, TD_GUARD_FUNCTION_MATCH, false, out);
+}
+
+bool
+td_wrap_user_class(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+}
+
+/* td_wrap_comptime: the entry of the id table makes a tracker without anything. */
+bool
+td_wrap_comptime(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    (void)b;
+    (void)at;
+    (void)value;
+    td_var_make(out, TD_CLASS_ComptimeVariable, 0);
+    return true;
+}
+
+/* ---- functions ------------------------------------------------------------------ */
+
+/* unwrapped mirrors what UserFunctionVariable's constructor takes in the place of
+   the function it is given.  Borrowed. */
+static PyObject *
+unwrapped(td_builder_t *b, PyObject *fn)
+{
+    PyObject *found = td_getattr_static(fn, b->names.inline_); /* borrowed */
+
+    fn    = found == NULL ? fn : found;
+    found = td_getattr_static(fn, b->names.script_wrapper);
+    if (found != NULL && PyObject_IsTrue(found) == 1) {
+        found = td_getattr_static(fn, b->names.original_fn);
+        fn    = found == NULL ? fn : found;
+    }
+    return fn;
+}
+
+/* td_wrap_function mirrors the function branch of _wrap and the constructor of
+   UserFunctionVariable. */
+bool
+td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_function_t *function = td_alloc_in(b, sizeof *function);
+    PyObject      *marked   = NULL; /* borrowed */
+    td_guard_id_t  guard    = 0;
+
+    if (function == NULL || !td_make_guards(b, at, TD_GUARD_FUNCTION_MATCH, &guard)) {
+        return false;
+    }
+    marked       = td_getattr_static(value, b->names.marked_constant);
+    function->fn = unwrapped(b, value);
+    if (marked != NULL && !PyBool_Check(marked)) {
+        return td_stop_unsupported(b, "L564/ret/reached", __func__, "a _dynamo_marked_constant that is no bool");
+    }
+    function->is_constant = marked == Py_True;
+    td_var_make(out, TD_CLASS_UserFunctionVariable, guard);
+    out->source      = at->id;
+    out->of.function = function;
+    return td_keep(b, function->fn);
+}
+
+/* ---- what torch allows -------------------------------------------------------------- */
+
+/* remapped mirrors tensor_dunder_fns_remap.  Borrowed from the tables. */
+static PyObject *
+remapped(td_builder_t *b, PyObject *value)
+{
+    PyObject *remap = b->tables.tensor_dunder_remap; /* borrowed */
+
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(remap); i++) {
+        PyObject *pair = PyTuple_GET_ITEM(remap, i); /* borrowed */
+
+        if (PyTuple_GET_ITEM(pair, 0) == value) {
+            return PyTuple_GET_ITEM(pair, 1);
+        }
+    }
+    return value;
+}
+
+static bool
+is_torch_module_name(char const *name)
+{
+    size_t sz = strncmp(name, "torch", 5) == 0 ? 5 : strncmp(name, "math", 4) == 0 ? 4 : 0;
+
+    return sz > 0 && (name[sz] == '.' || name[sz] == '\0');
+}
+
+/* self_is_fine mirrors the checks on __self__ at the end of TorchVariable's
+   constructor; what it would refuse is not there yet. */
+static bool
+self_is_fine(td_builder_t *b, PyObject *value)
+{
+    PyObject *self = td_call_attr(value, b->names.self); /* owned */
+    bool      fine = false;
+
+    if (self == NULL) {
+        fine = PyErr_ExceptionMatches(PyExc_AttributeError) || PyErr_ExceptionMatches(PyExc_RuntimeError);
+        PyErr_Clear();
+        return fine;
+    }
+    if (PyModule_Check(self)) {
+        char const *name = PyModule_GetName(self);
+
+        fine = name != NULL && is_torch_module_name(name);
+        PyErr_Clear();
+    } else {
+        fine = self == Py_None || td_is_a(self, b->tables.capsule) || td_is_a(self, b->tables.generator);
+    }
+    Py_DECREF(self);
+    return fine;
+}
+
+/* td_wrap_torch mirrors the branch of allowed functions, the entry of the id table
+   for Tensor's reflected operators, and the constructor of TorchVariable. */
+bool
+td_wrap_torch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    PyObject *instead = remapped(b, value); /* borrowed */
+    int       has     = td_tables_has(b->tables.user_allowed_ids, value);
+
+    if (has < 0) {
+        return td_stop_python(b);
+    }
+    if (has > 0) {
+        b->frame.user_allowed = true;
+    }
+    if (!self_is_fine(b, instead)) {
+        return td_stop_unsupported(b, "L491/ret/reached", __func__, "an allowed object whose __self__ TorchVariable refuses");
+    }
+    return point_at(b, at, instead, TD_CLASS_TorchVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+}
+
+/* ---- skipfiles ------------------------------------------------------------------------ */
+
+/* module_name gives what cls.__module__ gives: a new str, or NULL for none. */
+static PyObject *
+module_name(td_builder_t *b, PyTypeObject *cls)
+{
+    PyObject   *module = NULL; /* borrowed */
+    char const *dot    = NULL;
+
+    if (cls->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        module = PyDict_GetItemWithError(cls->tp_dict, b->names.module);
+        return Py_XNewRef(module);
+    }
+    dot = strrchr(cls->tp_name, '.');
+    return dot == NULL ? PyUnicode_FromString("builtins") : PyUnicode_FromStringAndSize(cls->tp_name, dot - cls->tp_name);
+}
+
+/* class_file mirrors inspect.getfile() of a class: *file is borrowed, NULL where it
+   raises TypeError.  False: stopped. */
+static bool
+class_file(td_builder_t *b, PyTypeObject *cls, PyObject **file)
+{
+    PyObject *name   = module_name(b, cls); /* owned */
+    PyObject *module = NULL;                /* borrowed */
+    bool      good   = true;
+
+    if (name == NULL) {
+        return !PyErr_Occurred() || td_stop_python(b);
+    }
+    if (!PyUnicode_CheckExact(name) || PyUnicode_CompareWithASCIIString(name, "__main__") == 0) {
+        good = td_stop_unsupported(b, "L541/if/T", __func__, "a class whose file only Python can tell");
+    } else {
+        module = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
+    }
+    Py_DECREF(name);
+    if (module != NULL && !PyModule_Check(module)) {
+        return td_stop_unsupported(b, "L541/if/T", __func__, "a class of a module that is no module object");
+    }
+    if (module != NULL) {
+        *file = PyDict_GetItemWithError(PyModule_GetDict(module), b->names.file);
+    }
+    if (*file != NULL && (!PyUnicode_CheckExact(*file) || PyUnicode_GET_LENGTH(*file) == 0)) {
+        *file = NULL;
+    }
+    return good;
+}
+
+/* file_of mirrors getfile() for functions and classes. */
+static bool
+file_of(td_builder_t *b, PyObject *value, PyObject **file)
+{
+    *file = NULL;
+    if (PyFunction_Check(value)) {
+        *file = ((PyCodeObject *)PyFunction_GET_CODE(value))->co_filename;
+        return true;
+    }
+    return class_file(b, (PyTypeObject *)value, file);
+}
+
+static int
+starts_with(PyObject *text, PyObject *prefix)
+{
+    return PyUnicode_Tailmatch(text, prefix, 0, PY_SSIZE_T_MAX, -1) == 1;
+}
+
+/* check mirrors skipfiles.check(file, allow_torch=True). */
+static int
+check(td_builder_t *b, PyObject *file)
+{
+    td_tables_t const *tables  = &b->tables;
+    int                allowed = 0;
+
+    if (file == NULL) {
+        return 1;
+    }
+    allowed = PySet_Contains(tables->skip_allowlist, file);
+    if (allowed != 0) {
+        return allowed < 0 ? -1 : 0;
+    }
+    if (!starts_with(file, tables->dynamo_dir) && starts_with(file, tables->torch_dir)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tables->skip_dirs); i++) {
+        if (starts_with(file, PyTuple_GET_ITEM(tables->skip_dirs, i))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* td_is_skipped mirrors the condition of the skipfiles branch. */
+int
+td_is_skipped(td_builder_t *b, td_at_t const *at, PyObject *value)
+{
+    PyObject *file   = NULL; /* borrowed */
+    PyObject *inline_ = NULL; /* borrowed */
+    int       skip   = 0;
+
+    (void)at;
+    if (!Py_IS_TYPE(value, &PyType_Type) && !PyFunction_Check(value)) {
+        return 0;
+    }
+    if (!file_of(b, value, &file)) {
+        return -1;
+    }
+    skip = check(b, file);
+    if (skip < 0) {
+        td_stop_python(b);
+    }
+    if (skip != 1) {
+        return skip;
+    }
+    inline_ = td_getattr_static(value, b->names.inline_);
+    return inline_ == NULL || PyObject_IsTrue(inline_) == 0;
+}

@@ -1,0 +1,259 @@
+/* wrap_dict.c: dict, OrderedDict and defaultdict with keys that can be spelled. */
+#include <math.h>
+#include <stdio.h>
+
+#include "builder/td_builder_private.h"
+#include "builder/td_depth.h"
+#include "py/td_call.h"
+
+/* One dict while it is being wrapped. */
+typedef struct {
+    PyObject   **keys;   /* in the arena; kept for the frame */
+    PyObject   **values; /* in the arena; borrowed from the dict: nothing that runs here changes it */
+    td_src_id_t *subs;   /* sources that stand for keys (weak references), or NULL */
+    uint32_t     cnt;
+} pairs_t;
+
+/* ---- keys ------------------------------------------------------------------- */
+
+/* names_apart says whether a key's repr is unlike that of every other key: not so
+   for NaN, and not known for enum members and what has an order of its own. */
+static bool
+names_apart(PyObject *key)
+{
+    if (PyFloat_CheckExact(key)) {
+        return !isnan(PyFloat_AS_DOUBLE(key));
+    }
+    return PyUnicode_CheckExact(key) || PyLong_CheckExact(key) || PyBool_Check(key) || key == Py_None;
+}
+
+static bool
+pair_put(td_builder_t *b, pairs_t *pairs, PyObject *key, PyObject *value)
+{
+    if (!names_apart(key)) {
+        b->frame.text_mode = true;
+    }
+    pairs->keys[pairs->cnt]     = key;
+    pairs->values[pairs->cnt++] = value;
+    return td_keep(b, key);
+}
+
+/* from_ordered reads an OrderedDict in its own order, which is not that of the dict
+   below it. */
+static bool
+from_ordered(td_builder_t *b, PyObject *value, pairs_t *pairs)
+{
+    PyObject *iterator = PyObject_GetIter(value); /* owned; C code, the class is exact */
+    PyObject *key      = NULL;                    /* owned */
+    bool      good     = iterator != NULL;
+
+    while (good && (key = PyIter_Next(iterator)) != NULL) {
+        PyObject *item = PyDict_GetItemWithError(value, key); /* borrowed */
+
+        good = item != NULL && pair_put(b, pairs, key, item);
+        Py_DECREF(key);
+    }
+    Py_XDECREF(iterator);
+    if (PyErr_Occurred()) {
+        return td_stop_python(b);
+    }
+    return good;
+}
+
+static bool
+read_pairs(td_builder_t *b, PyObject *value, pairs_t *pairs)
+{
+    size_t     cnt  = (size_t)PyDict_GET_SIZE(value);
+    PyObject  *key  = NULL; /* borrowed from value */
+    PyObject  *item = NULL; /* borrowed from value */
+    Py_ssize_t pos  = 0;
+
+    pairs->keys = td_alloc_in(b, 2 * cnt * sizeof *pairs->keys);
+    if (pairs->keys == NULL) {
+        return false;
+    }
+    pairs->values = pairs->keys + cnt;
+    if (!PyDict_CheckExact(value) && (PyObject *)Py_TYPE(value) == b->tables.ordered_dict) {
+        return from_ordered(b, value, pairs);
+    }
+    while (PyDict_Next(value, &pos, &key, &item)) {
+        if (!pair_put(b, pairs, key, item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- keys by weak reference ----------------------------------------------------- */
+
+/* weak_source makes GlobalWeakRefSource(name). */
+static td_src_id_t
+weak_source(td_builder_t *b, PyObject *name)
+{
+    PyObject **keys = td_alloc_in(b, sizeof *keys);
+    td_at_t    at   = {0};
+
+    if (keys == NULL) {
+        return 0;
+    }
+    keys[0] = name;
+    at = td_source_block_add(&b->frame.sources, NULL, TD_SOURCE_CLASS_GlobalWeakRefSource, TD_PAYLOAD_KEYS, keys, NULL, 1,
+                             TD_WHERE_GLOBAL);
+    if (at.id == 0) {
+        td_stop_nomem(b);
+    }
+    return at.id;
+}
+
+/* is_global says whether the frame's globals have name, its own or installed. */
+static int
+is_global(td_builder_t *b, PyObject *name)
+{
+    for (uint32_t i = 0; i < b->frame.globals.cnt; i++) {
+        if (PyUnicode_Compare(b->frame.globals.at[i].name, name) == 0) {
+            return 1;
+        }
+    }
+    return PyDict_Contains(b->frame.f_globals, name);
+}
+
+/* store_global_weakref mirrors InstructionTranslator.store_global_weakref. */
+static bool
+store_global_weakref(td_builder_t *b, PyObject *name, td_src_id_t source, PyObject *key)
+{
+    td_guard_t    alive = {.source = source, .kind = TD_GUARD_WEAKREF_ALIVE};
+    td_guard_id_t guard = td_guard_add(&b->frame.guards, &alive);
+    td_global_t   row   = {.name = name, .key = key};
+    int           there = 0;
+    PyObject     *text  = NULL; /* owned until kept */
+
+    if (guard == 0 || !TD_ARRAY_PUSH(b->frame.output_guards, guard)) {
+        return td_stop_nomem(b);
+    }
+    there = is_global(b, name);
+    if (there != 0) {
+        return there > 0 || td_stop_python(b);
+    }
+    if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(key))) {
+        text = PyUnicode_FromFormat("cannot create weak reference to '%s' object", Py_TYPE(key)->tp_name);
+        if (text == NULL) {
+            return td_stop_python(b);
+        }
+        return td_keep_steal(b, text) && td_stop_raise_text(b, "L433/if/T", __func__, "TypeError", text);
+    }
+    return TD_ARRAY_PUSH(b->frame.globals, row) || td_stop_nomem(b);
+}
+
+/* store_keys mirrors the loop that stores key variables in globals: for a Parameter
+   key, and for any key below a local's `state`. */
+static bool
+store_keys(td_builder_t *b, td_at_t const *at, pairs_t *pairs)
+{
+    char text[64];
+
+    for (uint32_t i = 0; i < pairs->cnt; i++) {
+        int         is   = td_key_is_tensor(b, at, pairs->keys[i]);
+        PyObject   *name = NULL; /* owned until kept */
+        td_src_id_t weak = 0;
+
+        if (is == 0) {
+            continue;
+        }
+        if (pairs->subs == NULL) {
+            pairs->subs = td_alloc_in(b, pairs->cnt * sizeof *pairs->subs);
+        }
+        snprintf(text, sizeof text, "__dict_key_%llu", (unsigned long long)(uintptr_t)pairs->keys[i]);
+        name = is < 0 || pairs->subs == NULL ? NULL : PyUnicode_FromString(text);
+        if (name == NULL || !td_keep_steal(b, name)) {
+            return b->stop.kind != TD_STOP_NONE ? false : td_stop_python(b);
+        }
+        weak           = weak_source(b, name);
+        pairs->subs[i] = weak;
+        if (weak == 0 || !store_global_weakref(b, name, weak, pairs->keys[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the dict ----------------------------------------------------------------------- */
+
+/* dict_guards: an empty dict of a module is guarded by its truth value alone. */
+static bool
+dict_guards(td_builder_t *b, td_at_t const *at, uint32_t cnt, td_guard_id_t *guard)
+{
+    bool falsy = false;
+
+    if (cnt == 0) {
+        if (!td_guard_source_of(b, at)) {
+            return false;
+        }
+        falsy = td_where_is_nn_module((td_where_t)at->where);
+    }
+    return td_make_guards(b, at, falsy ? TD_GUARD_BOOL_FALSE : TD_GUARD_DICT_KEYS, guard);
+}
+
+static bool
+build_values(td_builder_t *b, td_at_t const *at, pairs_t const *pairs, td_guard_id_t guard, td_dict_t *dict)
+{
+    td_at_t first = {0};
+
+    if (!td_children(b, at, TD_SOURCE_CLASS_GetItemSource, pairs->subs == NULL ? TD_PAYLOAD_KEYS : TD_PAYLOAD_SOURCES,
+                     pairs->keys, pairs->subs, pairs->cnt, &first)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pairs->cnt; i++) {
+        td_at_t child = td_source_nth(&first, i);
+
+        if (!td_build(b, &child, pairs->values[i], &dict->items[i]) ||
+            !td_var_add_guards(b, &dict->items[i], guard)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* build_factory mirrors self._wrap(value.default_factory): under the dict's own
+   source, and neither cloned nor tracked. */
+static bool
+build_factory(td_builder_t *b, td_at_t const *at, PyObject *value, td_dict_t *dict)
+{
+    PyObject *factory = td_call_attr(value, b->names.default_factory); /* owned until kept */
+
+    if (factory == NULL) {
+        return td_stop_python(b);
+    }
+    dict->factory = td_keep_steal(b, factory) ? td_alloc_in(b, sizeof *dict->factory) : NULL;
+    return dict->factory != NULL && td_wrap(b, at, factory, dict->factory);
+}
+
+/* td_wrap_dict mirrors the dict branch of VariableBuilder._wrap. */
+bool
+td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    pairs_t       pairs = {0};
+    td_dict_t    *dict  = NULL;
+    td_guard_id_t guard = 0;
+    bool          is_default = (PyObject *)Py_TYPE(value) == b->tables.default_dict;
+
+    if (!dict_guards(b, at, (uint32_t)PyDict_GET_SIZE(value), &guard) || !read_pairs(b, value, &pairs) ||
+        !store_keys(b, at, &pairs)) {
+        return false;
+    }
+    dict = td_alloc_in(b, sizeof *dict + pairs.cnt * sizeof(td_var_t));
+    if (dict == NULL) {
+        return false;
+    }
+    *dict = (td_dict_t){.items = (td_var_t *)(dict + 1), .keys = pairs.keys, .cnt = pairs.cnt,
+                        .cls = (PyObject *)Py_TYPE(value)};
+    if (!td_depth_enter(b, TD_DEPTH_DICT, at) || !build_values(b, at, &pairs, guard, dict)) {
+        return false;
+    }
+    td_depth_leave(b, TD_DEPTH_DICT);
+    if (is_default && !build_factory(b, at, value, dict)) {
+        return false;
+    }
+    td_var_make(out, is_default ? TD_CLASS_DefaultDictVariable : TD_CLASS_ConstDictVariable, guard);
+    out->of.dict = dict;
+    return td_track_obj(b, at, value, TD_CLASS_MutableSideEffects, out);
+}

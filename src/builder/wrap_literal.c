@@ -1,0 +1,142 @@
+/* wrap_literal.c: literals: numbers, strings, None, torch.Size, device, dtype, and
+   sets of literals. */
+#include "builder/td_builder_private.h"
+
+/* constant makes a ConstantVariable with a guard of kind. */
+static bool
+constant(td_builder_t *b, td_at_t const *at, PyObject *value, td_guard_kind_t kind, td_var_t *out)
+{
+    td_guard_id_t guard = 0;
+
+    if (!td_make_guards(b, at, kind, &guard) || !td_keep(b, value)) {
+        return false;
+    }
+    td_var_make(out, TD_CLASS_ConstantVariable, guard);
+    out->of.value = value;
+    return true;
+}
+
+/* size mirrors the torch.Size branch of wrap_literal: its numbers get trackers of
+   their own, and no guard of the Size is added to them. */
+static bool
+size(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    uint32_t      cnt   = (uint32_t)PyTuple_GET_SIZE(value);
+    td_items_t   *items = td_items_new(b, cnt);
+    td_guard_id_t guard = 0;
+    td_at_t       first = {0};
+
+    if (items == NULL ||
+        !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < cnt; i++) {
+        td_at_t child = td_source_nth(&first, i);
+
+        if (!td_build(b, &child, PyTuple_GET_ITEM(value, i), &items->items[i])) {
+            return false;
+        }
+    }
+    if (!td_make_guards(b, at, TD_GUARD_LIST_LENGTH, &guard)) {
+        return false;
+    }
+    td_var_make(out, TD_CLASS_SizeVariable, guard);
+    out->of.list = items;
+    return true;
+}
+
+/* scalar_seen brings the frame state entry of a source up to date with value. */
+static bool
+scalar_seen(td_builder_t *b, td_at_t const *at, PyObject *value, td_state_entry_t **entry)
+{
+    bool fresh = false;
+    int  same  = 0;
+
+    *entry = td_frame_state_get(b, at, &fresh);
+    if (*entry == NULL) {
+        return false;
+    }
+    if (fresh) {
+        (*entry)->scalar = Py_NewRef(value);
+        return true;
+    }
+    if ((*entry)->scalar == NULL) {
+        return true;
+    }
+    same = PyObject_RichCompareBool((*entry)->scalar, value, Py_EQ); /* two ints */
+    if (same < 0) {
+        return td_stop_python(b);
+    }
+    if (same == 0) {
+        Py_CLEAR((*entry)->scalar);
+    }
+    return true;
+}
+
+/* td_wrap_unspecialized_primitive mirrors the function of that name as far as an
+   exact int under a source that is neither constant nor random goes: the frame
+   state decides whether it is a constant; as a symbol it is not there yet. */
+static bool
+td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_state_entry_t *entry = NULL;
+
+    if (b->cfg.force_unspec_int) {
+        return td_stop_unsupported(b, "L1156/if/T", __func__, "ints as unbacked symbols");
+    }
+    if (!scalar_seen(b, at, value, &entry)) {
+        return false;
+    }
+    if ((b->cfg.automatic_dynamic_shapes && entry->scalar == NULL) || !b->cfg.assume_static_by_default) {
+        return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols");
+    }
+    return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
+}
+
+/* is_zero_or_one: the common constants. */
+static bool
+is_zero_or_one(PyObject *value)
+{
+    int  overflow = 0;
+    long number   = PyLong_AsLongAndOverflow(value, &overflow);
+
+    return overflow == 0 && (number == 0 || number == 1);
+}
+
+/* td_wrap_literal mirrors VariableBuilder.wrap_literal. */
+bool
+td_wrap_literal(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    bool unspec = !b->cfg.specialize_int;
+
+    if (unspec && (PyObject *)Py_TYPE(value) == b->tables.size) {
+        return size(b, at, value, out);
+    }
+    if (!unspec || !PyLong_CheckExact(value)) {
+        return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
+    }
+    if (b->cfg.force_unspec_int) {
+        return td_wrap_unspecialized_primitive(b, at, value, out);
+    }
+    if (is_zero_or_one(value)) {
+        return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
+    }
+    if (!td_guard_source_of(b, at)) {
+        return false;
+    }
+    if (!td_where_is_local((td_where_t)at->where) || td_where_is_nn_module((td_where_t)at->where)) {
+        return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
+    }
+    return td_wrap_unspecialized_primitive(b, at, value, out);
+}
+
+/* td_wrap_frozenset mirrors the frozenset branch of _wrap: guarded by identity. */
+bool
+td_wrap_frozenset(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    if (!constant(b, at, value, TD_GUARD_ID_MATCH, out)) {
+        return false;
+    }
+    out->source = at->id;
+    return true;
+}

@@ -1,0 +1,381 @@
+/* wrap_tensor.c: plain tensors and parameters of static shape. */
+#include <string.h>
+
+#include "builder/td_builder_private.h"
+
+/* ---- wrap_to_fake_tensor_and_record ------------------------------------------------- */
+
+/* always_static mirrors tensor_always_has_static_shape for a TensorVariable. */
+static bool
+always_static(td_builder_t *b, td_at_t const *at, PyObject *tensor)
+{
+    return (td_where_is_nn_module((td_where_t)at->where) && b->cfg.static_nn_properties) ||
+           ((PyObject *)Py_TYPE(tensor) == b->tables.parameter && b->cfg.static_parameters);
+}
+
+/* note_source mirrors tracked_fakes_id_to_source[id(e)].append(source). */
+static bool
+note_source(td_builder_t *b, PyObject *tensor, td_src_id_t source)
+{
+    td_frame_t      *frame = &b->frame;
+    td_id_sources_t *row   = NULL;
+    td_src_id_t     *grown = NULL;
+
+    for (uint32_t i = 0; row == NULL && i < frame->id_sources.cnt; i++) {
+        row = frame->id_sources.at[frame->id_sources.cnt - 1 - i].tensor == tensor
+                  ? &frame->id_sources.at[frame->id_sources.cnt - 1 - i]
+                  : NULL;
+    }
+    if (row == NULL) {
+        td_id_sources_t fresh = {.tensor = tensor};
+
+        if (!TD_ARRAY_PUSH(frame->id_sources, fresh)) {
+            return td_stop_nomem(b);
+        }
+        row = &frame->id_sources.at[frame->id_sources.cnt - 1];
+    }
+    grown = td_alloc_in(b, (row->cnt + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return false;
+    }
+    if (row->cnt > 0) {
+        memcpy(grown, row->sources, row->cnt * sizeof *grown);
+    }
+    grown[row->cnt++] = source;
+    row->sources      = grown;
+    return true;
+}
+
+/* note_sizes mirrors tensor_weakref_to_sizes_strides[WeakIdRef(e)] = ... */
+static bool
+note_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+{
+    td_frame_t        *frame = &b->frame;
+    td_sizes_strides_t row   = {.tensor = tensor, .fake = fake};
+    uint32_t           known = td_pmap_get(&frame->sizes_by_tensor, tensor);
+
+    if (known != TD_MAP_NONE) {
+        frame->sizes_strides.at[known].fake = fake;
+        return true;
+    }
+    return (td_pmap_put(&frame->sizes_by_tensor, tensor, frame->sizes_strides.cnt) &&
+            TD_ARRAY_PUSH(frame->sizes_strides, row)) ||
+           td_stop_nomem(b);
+}
+
+static td_fake_t *
+wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
+{
+    td_frame_t       *frame     = &b->frame;
+    bool              is_static = always_static(b, at, tensor);
+    PyObject         *size      = NULL; /* owned */
+    td_fake_t        *fake      = NULL;
+    td_tracked_fake_t row       = {.source = at->id};
+
+    if (!is_static) {
+        bool good = false;
+
+        size = td_tensor_call(b, tensor, b->names.size);
+        good = size != NULL && td_automatic_dynamic(b, at, tensor, size);
+        Py_XDECREF(size);
+        if (!good) {
+            return NULL;
+        }
+    }
+    fake = td_fake_of(b, tensor, true);
+    if (fake == NULL) {
+        return NULL;
+    }
+    row.fake = fake;
+    if (!(is_static && td_where_is_nn_module((td_where_t)at->where))) {
+        if (!TD_ARRAY_PUSH(frame->tracked_fakes, row)) {
+            td_stop_nomem(b);
+            return NULL;
+        }
+        if (!note_source(b, tensor, at->id)) {
+            return NULL;
+        }
+    }
+    return note_sizes(b, tensor, fake) ? fake : NULL;
+}
+
+/* ---- wrap_fx_proxy ---------------------------------------------------------------------- */
+
+static bool
+to_output(td_builder_t *b, td_guard_id_t guard)
+{
+    return guard == 0 || TD_ARRAY_PUSH(b->frame.output_guards, guard) || td_stop_nomem(b);
+}
+
+bool
+td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, bool should_specialize,
+                  td_guard_id_t guard, td_guard_id_t second, td_var_t *out)
+{
+    td_tensor_var_t *var  = NULL;
+    td_fake_t       *fake = NULL;
+
+    if (!to_output(b, guard) || !to_output(b, second)) {
+        return false;
+    }
+    if (b->export_mode) {
+        return td_stop_unsupported(b, "L1398/if/T", __func__, "tensors in export mode");
+    }
+    fake = wrap_to_fake_and_record(b, at, tensor);
+    var  = fake == NULL ? NULL : td_alloc_in(b, sizeof *var);
+    if (var == NULL) {
+        return false;
+    }
+    node->example          = fake;
+    var->node              = node;
+    var->fake              = fake;
+    var->class_type        = fake->is_param ? b->tables.parameter : b->tables.tensor;
+    var->specialized_value = fake->is_param || should_specialize ? tensor : NULL;
+    if (var->specialized_value != NULL && !td_keep(b, tensor)) {
+        return false;
+    }
+    td_var_make(out, TD_CLASS_TensorVariable, guard);
+    out->added     = second;
+    out->source    = at->id;
+    out->of.tensor = var;
+    return true;
+}
+
+/* ---- register_attr_or_module -------------------------------------------------------------- */
+
+/* module_key finds or makes the name under which tensor is registered. */
+static bool
+module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_module_t *module)
+{
+    td_frame_t *frame = &b->frame;
+    td_buf_t    name  = {0};
+    td_buf_t    first = {0};
+    td_buf_t    base  = {0};
+    td_buf_t    key   = {0};
+    bool        good  = false;
+
+    for (uint32_t i = 0; i < frame->modules.cnt; i++) {
+        if (frame->modules.at[i].value == tensor) {
+            *module = frame->modules.at[i];
+            return true;
+        }
+    }
+    good = td_source_name(&frame->sources, at->id, &name);
+    if (good && at->where == TD_WHERE_CONSTANT) {
+        td_fxname_target(&first, name.bytes, name.sz);
+    } else if (good) {
+        td_buf_put(&first, name.bytes, name.sz);
+    }
+    td_fxname_module_key(&base, first.bytes == NULL ? "" : first.bytes, first.sz);
+    td_fxname_free_suffix(&key, &frame->module_names, base.bytes, base.sz);
+    *module = (td_module_t){.value = tensor, .key_sz = key.sz};
+    if (good && !key.failed) {
+        module->key = td_arena_dup(&frame->arena, key.bytes, key.sz);
+    }
+    good = module->key != NULL && td_smap_put(&frame->module_names, module->key, module->key_sz, 0) &&
+           TD_ARRAY_PUSH(frame->modules, *module);
+    td_buf_clear(&name);
+    td_buf_clear(&first);
+    td_buf_clear(&base);
+    td_buf_clear(&key);
+    if (!good) {
+        return PyErr_Occurred() ? td_stop_python(b) : td_stop_nomem(b);
+    }
+    return td_keep(b, tensor);
+}
+
+/* note_param mirrors param_name_to_source[module_key] = source. */
+static bool
+note_param(td_builder_t *b, td_module_t const *module, td_src_id_t source)
+{
+    td_frame_t     *frame = &b->frame;
+    td_param_name_t row   = {.name = module->key, .name_sz = module->key_sz, .source = source};
+
+    for (uint32_t i = 0; i < frame->param_names.cnt; i++) {
+        if (frame->param_names.at[i].name == row.name) {
+            frame->param_names.at[i].source = source;
+            return true;
+        }
+    }
+    return TD_ARRAY_PUSH(frame->param_names, row) || td_stop_nomem(b);
+}
+
+bool
+td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out)
+{
+    PyObject     *address = td_mark(tensor, b->names.static_address); /* borrowed */
+    td_guard_id_t match   = 0;
+    td_guard_id_t pointer = 0;
+    td_module_t   module  = {0};
+    td_fxnode_t  *node    = NULL;
+
+    if (td_source_block(&b->frame.sources, at->id)->cls == TD_SOURCE_CLASS_ParamBufferSource) {
+        return td_stop_raise(b, "L985/ret/reached", __func__, "AssertionError", "");
+    }
+    if (at->where != TD_WHERE_CONSTANT && !td_source_guard(b, at, TD_GUARD_TENSOR_MATCH, false, &match)) {
+        return false;
+    }
+    if (address != NULL && PyUnicode_CheckExact(address) && PyUnicode_CompareWithASCIIString(address, "guarded") == 0 &&
+        !td_source_guard(b, at, TD_GUARD_DATA_PTR_MATCH, false, &pointer)) {
+        return false;
+    }
+    if (!module_key(b, at, tensor, &module) || !note_param(b, &module, at->id)) {
+        return false;
+    }
+    node = td_graph_get_attr(b, module.key, module.key_sz);
+    return node != NULL && td_wrap_fx_tensor(b, at, tensor, node, false, match, pointer, out);
+}
+
+/* ---- wrap_tensor --------------------------------------------------------------------------- */
+
+/* find_input mirrors source in input_source_to_var. */
+static td_var_t *
+find_input(td_builder_t *b, td_at_t const *at, uint32_t *hash)
+{
+    td_frame_t *frame = &b->frame;
+
+    *hash = td_source_hash(&frame->sources, at->id);
+    for (uint32_t i = 0; i < frame->inputs.cnt; i++) {
+        td_input_t const *input = &frame->inputs.at[i];
+
+        if (input->hash == *hash && td_source_equal(&frame->sources, input->source, at->id)) {
+            return input->variable;
+        }
+    }
+    return NULL;
+}
+
+/* key_is says whether a source is GetItemSource(..., index) with that str. */
+static bool
+key_is(td_src_block_t const *block, td_src_id_t id, PyObject *text)
+{
+    PyObject *key = td_source_key(block, id); /* borrowed */
+
+    return key != NULL && PyUnicode_Check(key) && PyUnicode_Compare(key, text) == 0;
+}
+
+static bool
+is_item(td_src_block_t const *block)
+{
+    return block->cls == TD_SOURCE_CLASS_GetItemSource || block->cls == TD_SOURCE_CLASS_TupleIteratorGetItemSource;
+}
+
+/* should_specialize mirrors tensor_should_specialize: an optimizer's
+   param_groups[i]["params"][j], by the shape of the source. */
+static bool
+should_specialize(td_builder_t *b, td_at_t const *at)
+{
+    td_sources_t const   *sources = &b->frame.sources;
+    td_src_block_t const *links[5];
+    td_src_id_t           ids[5];
+    PyObject             *optimizer = NULL; /* borrowed */
+
+    ids[0] = at->id;
+    for (int i = 0; i < 5; i++) {
+        if (i > 0) {
+            ids[i] = links[i - 1]->base;
+        }
+        if (ids[i] == 0) {
+            return false;
+        }
+        links[i] = td_source_block(sources, ids[i]);
+    }
+    if (!is_item(links[0]) || !is_item(links[1]) || !key_is(links[1], ids[1], b->names.params) || !is_item(links[2]) ||
+        (links[3]->cls != TD_SOURCE_CLASS_AttrSource && links[3]->cls != TD_SOURCE_CLASS_ParamBufferSource) ||
+        !key_is(links[3], ids[3], b->names.param_groups) || links[4]->cls != TD_SOURCE_CLASS_LocalSource) {
+        return false;
+    }
+    optimizer = PyDict_GetItemWithError(b->frame.f_locals, td_source_key(links[4], ids[4]));
+    return optimizer == NULL || td_is_a(optimizer, b->tables.optimizer);
+}
+
+/* tensor_match makes the guard with a weak reference to the tensor; under a
+   NumpyTensorSource with the tensor itself. */
+static bool
+tensor_match(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_guard_id_t *guard)
+{
+    td_guard_t *made = NULL;
+
+    if (!td_make_guards(b, at, TD_GUARD_TENSOR_MATCH, guard)) {
+        return false;
+    }
+    made              = &b->frame.guards.guards[*guard];
+    made->has_payload = true;
+    made->tensor      = tensor;
+    made->is_strong   = td_source_block(&b->frame.sources, at->id)->cls == TD_SOURCE_CLASS_NumpyTensorSource;
+    return !made->is_strong || td_keep(b, tensor);
+}
+
+/* copy_dict mirrors value.__dict__.copy(): a dict of the frame's own. */
+static PyObject *
+copy_dict(td_builder_t *b, PyObject *tensor)
+{
+    PyObject **dict = _PyObject_GetDictPtr(tensor);
+    PyObject  *copy = dict == NULL || *dict == NULL ? PyDict_New() : PyDict_Copy(*dict); /* owned until kept */
+
+    if (copy == NULL) {
+        td_stop_python(b);
+        return NULL;
+    }
+    return td_keep_steal(b, copy) ? copy : NULL;
+}
+
+static bool
+finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, uint32_t hash, td_var_t *out)
+{
+    td_var_t      *stored = td_alloc_in(b, sizeof *stored);
+    td_input_t     row    = {.source = at->id, .variable = stored, .hash = hash};
+    td_grapharg_t *arg    = td_alloc_in(b, sizeof *arg);
+
+    if (stored == NULL || arg == NULL || (!TD_ARRAY_PUSH(b->frame.inputs, row) && !td_stop_nomem(b))) {
+        return false;
+    }
+    *stored           = *out;
+    node->tensor_dict = copy_dict(b, tensor);
+    *arg              = (td_grapharg_t){.source = at->id, .example = tensor, .fake = node->example, .is_tensor = true};
+    node->grapharg    = arg;
+    *out              = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = stored};
+    return node->tensor_dict != NULL;
+}
+
+static bool
+new_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, uint32_t hash, td_var_t *out)
+{
+    td_fxnode_t  *node  = td_graph_input(b, at, (PyObject *)Py_TYPE(tensor));
+    td_guard_id_t guard = 0;
+
+    if (node == NULL || !tensor_match(b, at, tensor, &guard) ||
+        !td_wrap_fx_tensor(b, at, tensor, node, should_specialize(b, at), guard, 0, out)) {
+        return false;
+    }
+    return finish_input(b, at, tensor, node, hash, out);
+}
+
+/* td_wrap_tensor mirrors VariableBuilder.wrap_tensor for exact Tensors and
+   Parameters. */
+bool
+td_wrap_tensor(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_where_t where = (td_where_t)at->where;
+    td_var_t  *known = NULL;
+    uint32_t   hash  = 0;
+    PyObject  *mark  = td_mark(value, b->names.static_address); /* borrowed */
+
+    if (!td_guard_source_of(b, at)) {
+        return false;
+    }
+    if ((td_where_is_nn_module(where) || (mark != NULL && mark != Py_None)) && !td_where_is_fsdp(where)) {
+        return td_register_attr(b, at, value, out);
+    }
+    if (where == TD_WHERE_CONSTANT) {
+        return td_register_attr(b, at, value, out);
+    }
+    if (td_is_traceable_subclass(b, at, value) != 0) {
+        return td_stop_unsupported(b, "L1001/if/T", __func__, "Tensor itself among the traceable subclasses");
+    }
+    known = find_input(b, at, &hash);
+    if (known != NULL) {
+        *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = known};
+        return true;
+    }
+    return new_input(b, at, value, hash, out);
+}
