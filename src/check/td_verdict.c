@@ -71,7 +71,9 @@ static char const *const outcome_words[] = {
 static char const *
 outcome_json(draw_t *draw, td_outcome_t const *outcome)
 {
-    char const *text = td_report_keepf(draw->check, "%s%s%s", outcome_words[outcome->kind],
+    bool        refused = outcome->kind == TD_OUTCOME_UNSUPPORTED;
+    char const *text    = td_report_keepf(draw->check, "%s%s%s%s%s", outcome_words[outcome->kind],
+                                       refused ? ": " : "", refused ? outcome->arm : "",
                                        outcome->why[0] == '\0' ? "" : ": ", outcome->why);
 
     return td_report_quote(draw->check, text);
@@ -92,7 +94,7 @@ add_lame_excuse(draw_t *draw, size_t frame, size_t step, td_outcome_t const *sub
                  .subject   = outcome_json(draw, subject),
                  .what      = td_report_keepf(draw->check, "%s/%s", outcome_words[reference->kind],
                                               outcome_words[subject->kind]),
-                 .arm       = subject->arm,
+                 .arm       = reference->arm,
                  .subject_function = subject->function,
     };
 

@@ -28,10 +28,11 @@ class Case:
 
 def place(path: str, error: BaseException) -> str:
     """Where in the file at path an exception came from: "path:line:column"."""
-    if isinstance(error, SyntaxError) and error.filename == path:
+    full = os.path.abspath(path)
+    if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == full:
         return f"{path}:{error.lineno or 1}:{error.offset or 1}"
     for step in reversed(traceback.extract_tb(error.__traceback__)):
-        if step.filename == path:
+        if os.path.abspath(step.filename) == full:
             return f"{path}:{step.lineno or 1}:{(step.colno or 0) + 1}"
     return f"{path}:1:1"
 

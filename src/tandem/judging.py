@@ -40,6 +40,9 @@ def judge_all(
         except BadInput as error:
             case = session.bad_case(name, error)
             output.note(str(error))
+        if case["verdict"] == "bad-input" and case["why"] and not case["why"].startswith(name):
+            case["why"] = f"{name}:1:1: {case['why']}"
+            output.note(case["why"])
         results.append(case)
         _show(case, output, args)
     return results
