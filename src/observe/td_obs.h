@@ -112,7 +112,9 @@ size_t        td_obs_get_cnt   (td_obs_t const *obs, td_val_t val);             
 td_val_t      td_obs_get_item  (td_obs_t const *obs, td_val_t val, size_t idx); /* LIST, BAG (sorted), RECORD (schema order) */
 td_field_t    td_obs_get_field (td_obs_t const *obs, td_val_t val, size_t idx); /* RECORD */
 
-/* td_obs_cmp orders values by content alone (never by id): <0, 0, >0. */
+/* td_obs_cmp orders values by content alone (never by id): <0, 0, >0.  By kind,
+   then: numbers by size, floats by bits, text by bytes; containers by class,
+   depth of nesting, and their items one by one (a prefix first). */
 int td_obs_cmp(td_obs_t const *obs, td_val_t a, td_val_t b);
 
 /* ---- canonical bytes ------------------------------------------------------ */
