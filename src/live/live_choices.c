@@ -143,3 +143,43 @@ live_setting(size_t key, size_t value)
     }
     return place == NULL ? NULL : *place;
 }
+
+static int
+choices_fetch(void)
+{
+    for (unsigned kind = 0; kind < TD_KIND_TAG_END; kind++) {
+        for (size_t idx = 0; idx < td_choice_cnt((uint8_t)kind); idx++) {
+            if (live_choice((td_kind_t)kind, idx) == NULL) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int
+values_fetch(void)
+{
+    for (size_t idx = 0; idx < td_dtype_cnt(); idx++) {
+        if (live_dtype(idx) == NULL) {
+            return -1;
+        }
+    }
+    for (size_t key = 0; key < td_config_cnt(); key++) {
+        for (size_t value = 0; value < td_config_value_cnt(key); value++) {
+            if (live_setting(key, value) == NULL) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+td_status_t
+td_live_prepare(void)
+{
+    if (td_state_late() == NULL || choices_fetch() < 0 || values_fetch() < 0) {
+        return TD_PYERR;
+    }
+    return TD_OK;
+}

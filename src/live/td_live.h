@@ -22,6 +22,12 @@ typedef struct {
     int       shared;      /* SHARED cases: sides alternate on the same objects */
 } td_live_t;
 
+/* td_live_prepare fetches everything that any program may name, importing what
+   that takes (torch._dynamo too): what a program sees must not depend on what
+   the ones before it caused to be imported.  To be called once a reference is
+   loaded; calling it again costs nothing.  TD_OK or TD_PYERR. */
+td_status_t td_live_prepare(void);
+
 /* td_live_from_program materialises prog.  live is all NULL on failure. Runs
    only code of the standard library, torch and numpy, plus the classes and
    functions of tandem.objects that the kinds name.  TD_PYERR: an object could

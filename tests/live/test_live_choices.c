@@ -66,6 +66,25 @@ every_setting(void **state)
     }
 }
 
+/* Once prepared, no program imports anything. */
+static void
+prepared(void **state)
+{
+    PyObject  *modules = NULL; /* borrowed */
+    Py_ssize_t cnt     = 0;
+
+    (void)state;
+    live_globals();
+    assert_int_equal(td_live_prepare(), TD_OK);
+    modules = PyImport_GetModuleDict();
+    cnt     = PyDict_Size(modules);
+    choices(NULL);
+    every_setting(NULL);
+    LIVE_ROWS_CHECK(rows);
+    assert_int_equal(td_live_prepare(), TD_OK);
+    assert_int_equal(PyDict_Size(modules), cnt);
+}
+
 static void
 rows_hold(void **state)
 {
@@ -77,6 +96,7 @@ int
 main(void)
 {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(prepared),
         cmocka_unit_test(rows_hold),
         cmocka_unit_test(choices),
         cmocka_unit_test(every_setting),
