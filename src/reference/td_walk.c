@@ -442,7 +442,7 @@ walk_instance(td_walk_t *walk, td_class_t id, PyObject *object)
 bool
 walk_empty(td_walk_t *walk, PyObject *value)
 {
-    PyObject *data; /* borrowed */
+    PyObject *dict, *data; /* borrowed */
 
     if (value == Py_None || value == Py_False) {
         return true;
@@ -462,7 +462,8 @@ walk_empty(td_walk_t *walk, PyObject *value)
     if (PyAnySet_Check(value)) {
         return PySet_GET_SIZE(value) == 0;
     }
-    data = walk_get(walk, value, walk->name_data); /* weak dictionaries of torch */
+    dict = td_canon_dict(value);
+    data = td_canon_get(dict, walk->name_data); /* weak dictionaries of torch */
     return data != NULL && PyDict_Check(data) && PyDict_GET_SIZE(data) == 0;
 }
 
