@@ -30,6 +30,10 @@ HELPER_NAMES = (
     "force_parameter_static_shapes",  # utils.tensor_always_has_static_shape
     "skip_fsdp_guards",  # variables.nn_module.FSDPManagedNNModuleVariable
     "functorch.functionalize_rng_ops",  # utils.build_checkpoint_variable
+    "functorch.fake_tensor_allow_meta",  # FakeTensorMode.__init__
+    "translation_validation",  # ShapeEnv
+    "print_specializations",  # ShapeEnv.evaluate_expr
+    "inject_EVALUATE_EXPR_flip_equality_TESTING_ONLY",  # ShapeEnv.evaluate_expr
 )
 
 #: Attributes of the tracing context that a program can set like a value.
