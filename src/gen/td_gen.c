@@ -266,33 +266,23 @@ make(td_gen_t *gen, uint32_t node_cnt)
         }
         td_gen_frame(gen, i == 0);
     }
-    if (gen->status == TD_OK && gen->draft.root_cnt == 0) {
-        td_gen_root(gen);
-    }
+    td_gen_need_root(gen);
 }
 
-/* A program that is full stands as it is, but for sources that wait for a root. */
-static td_status_t
-finish(td_gen_t *gen)
+bool
+td_gen_is_full(td_gen_t const *gen)
 {
-    if (gen->shadow.failed) {
-        gen->status = TD_NOMEM;
-    }
-    if (gen->status == TD_LIMIT) {
-        gen->status = TD_OK;
-    }
-    return gen->status;
+    /* A root with its sources takes some 600 bytes at the very most. */
+    return gen->status != TD_OK || gen->draft.out.sz + 600 > gen->sz_max;
 }
 
-td_status_t
-td_gen(td_prog_t *prog, uint64_t seed, size_t sz_max, uint32_t node_cnt, td_weights_t const *weights)
+td_gen_t *
+td_gen_new(td_prog_t *prog, uint64_t seed, size_t sz_max, td_weights_t const *weights)
 {
-    td_gen_t   *gen = td_calloc(1, sizeof *gen); /* owned; too large for the stack */
-    td_status_t status;
+    td_gen_t *gen = td_calloc(1, sizeof *gen); /* too large for the stack */
 
-    if (gen == NULL || sz_max < TD_PROG_SZ_MIN) {
-        td_free(gen);
-        return gen == NULL ? TD_NOMEM : TD_LIMIT;
+    if (gen == NULL) {
+        return NULL;
     }
     gen->weights = weights;
     gen->prog    = prog;
@@ -300,17 +290,41 @@ td_gen(td_prog_t *prog, uint64_t seed, size_t sz_max, uint32_t node_cnt, td_weig
     td_rng_init(&gen->rng, seed);
     td_shadow_init(&gen->shadow, prog);
     gen->status = td_draft_init(&gen->draft, prog);
-    if (gen->status == TD_OK) {
-        make(gen, node_cnt);
-    }
-    TD_TRY(finish(gen));
-    if (gen->draft.out.sz > sz_max) {
-        TD_TRY(td_trim(prog, sz_max));
-    }
-done:
+    return gen;
+}
+
+td_status_t
+td_gen_end(td_gen_t *gen)
+{
+    td_status_t status = gen->shadow.failed ? TD_NOMEM : gen->status;
+
     td_shadow_clear(&gen->shadow);
     td_draft_clear(&gen->draft);
     td_free(gen);
+    return status == TD_LIMIT ? TD_OK : status;
+}
+
+td_status_t
+td_gen(td_prog_t *prog, uint64_t seed, size_t sz_max, uint32_t node_cnt, td_weights_t const *weights)
+{
+    td_gen_t   *gen    = NULL; /* owned */
+    td_status_t status = sz_max < TD_PROG_SZ_MIN ? TD_LIMIT : TD_OK;
+    bool        fits   = true;
+
+    if (status == TD_OK) {
+        gen    = td_gen_new(prog, seed, sz_max, weights);
+        status = gen != NULL ? gen->status : TD_NOMEM;
+    }
+    if (status == TD_OK) {
+        make(gen, node_cnt);
+        fits = gen->draft.out.sz <= sz_max;
+    }
+    if (gen != NULL) {
+        status = td_gen_end(gen);
+    }
+    if (status == TD_OK && !fits) {
+        status = td_trim(prog, sz_max);
+    }
     if (status != TD_OK) {
         td_prog_clear(prog);
     }

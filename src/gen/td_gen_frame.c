@@ -218,8 +218,8 @@ draw_source(td_gen_t *gen, uint16_t *node)
 
 /* ---- roots ---- */
 
-static void
-remember(td_gen_t *gen, uint16_t source, uint16_t node, bool is_new)
+void
+td_gen_remember(td_gen_t *gen, uint16_t source, uint16_t node, bool is_new)
 {
     td_gen_binding_t binding = {.source = source, .node = node};
 
@@ -251,7 +251,7 @@ put_build(td_gen_t *gen, uint16_t source, uint16_t node, bool is_new)
     if (gen->status != TD_OK || !may_build(gen, source, node) || !td_gen_put_step(gen, &step)) {
         return false;
     }
-    remember(gen, source, node, is_new);
+    td_gen_remember(gen, source, node, is_new);
     return true;
 }
 
@@ -274,11 +274,14 @@ pick_root(td_gen_t *gen)
     return (uint16_t)td_rng_below(&gen->rng, gen->prog->node_cnt);
 }
 
+/* Builds a node, or one that is picked (PICK), from a new source. */
+enum { PICK = -1 };
+
 static void
-build_new(td_gen_t *gen)
+build_new(td_gen_t *gen, int wanted)
 {
     for (int tries = 0; tries < 6 && gen->status == TD_OK; tries++) {
-        uint16_t node   = pick_root(gen);
+        uint16_t node   = wanted == PICK ? pick_root(gen) : (uint16_t)wanted;
         uint16_t source = draw_source(gen, &node);
 
         if (put_build(gen, source, node, true)) {
@@ -350,8 +353,8 @@ enter_otherwise(td_gen_t *gen, uint8_t op)
     }
 }
 
-static void
-enter(td_gen_t *gen)
+void
+td_gen_enter(td_gen_t *gen)
 {
     size_t op = td_rng_weighted(&gen->rng, gen->weights->entry, TD_WEIGHTS_ENTRY_CNT);
 
@@ -360,9 +363,17 @@ enter(td_gen_t *gen)
 
         put_build(gen, twice.source, twice.node, false);
     } else if (op == TD_ENTRY_BUILD) {
-        build_new(gen);
+        build_new(gen, PICK);
     } else if (op != TD_WEIGHTS_ENTRY_CNT) {
         enter_otherwise(gen, (uint8_t)op);
+    }
+}
+
+void
+td_gen_alias(td_gen_t *gen)
+{
+    if (gen->frame_cnt != 0) {
+        build_new(gen, gen->frame[td_rng_below(&gen->rng, gen->frame_cnt)].node);
     }
 }
 
@@ -402,13 +413,6 @@ constrain(td_gen_t *gen)
     td_gen_put_step(gen, &step);
 }
 
-static bool
-is_full(td_gen_t const *gen)
-{
-    /* A root with its sources takes some 600 bytes at the very most. */
-    return gen->status != TD_OK || gen->draft.out.sz + 600 > gen->sz_max;
-}
-
 void
 td_gen_frame(td_gen_t *gen, bool is_first)
 {
@@ -423,30 +427,36 @@ td_gen_frame(td_gen_t *gen, bool is_first)
     if (gen->prog->export_mode && td_rng_chance(&gen->rng, 60)) {
         constrain(gen);
     }
-    for (uint32_t i = 0; i < again && !is_full(gen); i++) {
+    for (uint32_t i = 0; i < again && !td_gen_is_full(gen); i++) {
         if (td_rng_chance(&gen->rng, 75)) {
             build_again(gen, gen->bindings[i]);
         }
     }
-    for (int64_t i = 0; i < news && !is_full(gen); i++) {
-        enter(gen);
+    for (int64_t i = 0; i < news && !td_gen_is_full(gen); i++) {
+        td_gen_enter(gen);
     }
 }
 
 void
-td_gen_root(td_gen_t *gen)
+td_gen_need_root(td_gen_t *gen)
 {
     td_node_t       none  = {.kind = TD_KIND_NONE};
     td_src_t const  local = {.kind = TD_SOURCE_LOCAL, .name = {.bytes = "x", .sz = 1}};
     td_step_t const frame = {.kind = TD_STEP_FRAME};
-    uint16_t        node, source;
+    td_step_t       root  = {.kind = TD_STEP_ROOT, .op = TD_ENTRY_BUILD};
+    bool            full  = gen->status == TD_LIMIT;
 
-    node = td_gen_node_of(gen, &none);
+    if (gen->draft.root_cnt != 0 || gen->status == TD_NOMEM) {
+        return;
+    }
+    gen->status = TD_OK;
+    /* None becomes nothing dynamic; when full, the last node has to do. */
+    root.node = full && gen->prog->node_cnt != 0 ? (uint16_t)(gen->prog->node_cnt - 1)
+                                                 : td_gen_node_of(gen, &none);
     if (gen->draft.frame_root_cnt < 0) {
         td_gen_put_step(gen, &frame);
     }
-    source = put_source(gen, &local);
-    if (gen->status == TD_OK) {
-        put_build(gen, source, node, false);
-    }
+    root.source = put_source(gen, &local);
+    td_gen_put_step(gen, &root);
+    TD_ASSERT(gen->status == TD_OK || gen->status == TD_NOMEM);
 }

@@ -284,8 +284,8 @@ draw_tensor(td_gen_t *gen, uint8_t kind, td_tensor_t *tensor)
     }
 }
 
-static void
-draw_payload(td_gen_t *gen, td_node_t *node, char *buffer, int64_t *dims)
+void
+td_gen_payload(td_gen_t *gen, td_node_t *node)
 {
     switch (td_kind_info(node->kind)->payload) {
     case TD_PAYLOAD_NONE:
@@ -300,25 +300,25 @@ draw_payload(td_gen_t *gen, td_node_t *node, char *buffer, int64_t *dims)
         node->i = (int64_t)td_rng_below(&gen->rng, td_choice_cnt(node->kind));
         break;
     case TD_PAYLOAD_BIGINT:
-        node->text = draw_bigint(gen, buffer);
+        node->text = draw_bigint(gen, gen->text);
         break;
     case TD_PAYLOAD_FLOAT:
         node->f = draw_float(gen);
         break;
     case TD_PAYLOAD_TEXT:
-        node->text = draw_text(gen, buffer);
+        node->text = draw_text(gen, gen->text);
         break;
     case TD_PAYLOAD_BYTES:
-        node->text = draw_bytes(gen, buffer);
+        node->text = draw_bytes(gen, gen->text);
         break;
     case TD_PAYLOAD_RANGE:
         draw_range(gen, node);
         break;
     case TD_PAYLOAD_DIMS:
         node->dims.cnt = (uint8_t)td_rng_below(&gen->rng, 5);
-        node->dims.dim = dims;
+        node->dims.dim = gen->dims;
         for (int i = 0; i < node->dims.cnt; i++) {
-            dims[i] = draw_dim(gen);
+            gen->dims[i] = draw_dim(gen);
         }
         break;
     case TD_PAYLOAD_TENSOR:
@@ -468,8 +468,8 @@ draw_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
 /* ---- kinds ---- */
 
 /* Something to hold comes before what holds it. */
-static uint8_t
-draw_kind(td_gen_t *gen)
+uint8_t
+td_gen_kind(td_gen_t *gen)
 {
     uint32_t weight[TD_WEIGHTS_KIND_CNT];
     bool     leaves_only = gen->prog->node_cnt < 3;
@@ -491,14 +491,12 @@ uint16_t
 td_gen_node(td_gen_t *gen)
 {
     uint16_t  edges[EDGE_BUFFER_CNT];
-    int64_t   dims[TD_SIZE_CNT_MAX];
-    char      buffer[TD_NAME_SZ_MAX + 1];
     td_node_t node;
 
     for (int tries = 0; tries < 8; tries++) {
         memset(&node, 0, sizeof node);
-        node.kind = draw_kind(gen);
-        draw_payload(gen, &node, buffer, dims);
+        node.kind = td_gen_kind(gen);
+        td_gen_payload(gen, &node);
         if (draw_edges(gen, &node, edges)) {
             return td_gen_node_of(gen, &node);
         }

@@ -28,14 +28,27 @@ typedef struct {
     td_draft_mark_t     mark;       /* before the sources of the root being made */
     uint32_t            fresh_cnt;  /* names made up so far */
     bool                cycles;     /* this program may have cycles */
+    /* Scratch for the payload of the node being made. */
+    char                text[TD_NAME_SZ_MAX + 1];
+    int64_t             dims[TD_SIZE_CNT_MAX];
     td_status_t         status;     /* the first failure sticks; TD_LIMIT: the program is full */
 } td_gen_t;
+
+/* td_gen_new begins a program; NULL for want of memory.  td_gen_end frees gen and
+   says how it went: TD_OK also for a program that got full. */
+td_gen_t   *td_gen_new(td_prog_t *prog, uint64_t seed, size_t sz_max, td_weights_t const *weights);
+td_status_t td_gen_end(td_gen_t *gen);
+
+/* td_gen_is_full says that no more should be begun. */
+bool td_gen_is_full(td_gen_t const *gen);
 
 /* All give a node's index; the program is full or memory ran out once gen->status
    is not TD_OK, the index is then 0. */
 uint16_t td_gen_node     (td_gen_t *gen);                   /* any kind that is switched on */
 uint16_t td_gen_node_of  (td_gen_t *gen, td_node_t *node);  /* this one */
 uint16_t td_gen_int      (td_gen_t *gen, int64_t value);    /* an int node of that value, found or made */
+uint8_t  td_gen_kind     (td_gen_t *gen);
+void     td_gen_payload  (td_gen_t *gen, td_node_t *node);  /* draws one; its texts are in gen */
 /* An earlier node to point at: mostly one that nothing points at yet. */
 uint16_t td_gen_pick     (td_gen_t *gen);
 /* An earlier node that pred accepts; -1: none was found. */
@@ -50,9 +63,15 @@ void td_gen_change(td_gen_t *gen);
 /* td_gen_frame makes one frame with its roots. */
 void td_gen_frame(td_gen_t *gen, bool is_first);
 
-/* td_gen_root makes one root that surely fits: the last resort of a program that
-   has none. */
-void td_gen_root(td_gen_t *gen);
+/* td_gen_enter makes one root in the current frame, td_gen_alias builds an object
+   of the frame again, td_gen_remember keeps a root that somebody else put. */
+void td_gen_enter   (td_gen_t *gen);
+void td_gen_alias   (td_gen_t *gen);
+void td_gen_remember(td_gen_t *gen, uint16_t source, uint16_t node, bool is_new);
+
+/* td_gen_need_root makes a root if there is none, also in a program that is full
+   (a draft keeps room for one). */
+void td_gen_need_root(td_gen_t *gen);
 
 /* td_gen_put_step puts a step and keeps gen's books. */
 bool td_gen_put_step(td_gen_t *gen, td_step_t const *step);
