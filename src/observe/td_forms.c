@@ -9,17 +9,17 @@
 
 /* Words that forms begin with, kept as values so that they are hashed once an
    observation.  The classes of sources come first, by their number. */
-#define WORD_LIST(X)                                                                    \
-    X(OBJECT, "object") X(AGAIN, "again") X(NODE, "node") X(ENUM, "enum")               \
-    X(GLOBAL, "global") X(CLASS, "class") X(BYTES, "bytes") X(WEAKREF, "weakref")       \
-    X(TUPLE, "tuple") X(VALUE, "value")
+#define WORD_LIST(X)                                                                        \
+    X(OBJECT, "object")                                                                     \
+    X(AGAIN, "again") X(NODE, "node") X(ENUM, "enum") X(GLOBAL, "global") X(CLASS, "class") \
+        X(BYTES, "bytes") X(WEAKREF, "weakref") X(TUPLE, "tuple") X(VALUE, "value")
 
 typedef enum {
     WORD_BEFORE = TD_SOURCE_CLASS_CNT - 1,
 #define X(name, text) WORD_##name,
     WORD_LIST(X)
 #undef X
-    WORD_CNT
+        WORD_CNT
 } word_t;
 
 _Static_assert(WORD_CNT <= (int)TD_OBS_WORD_CNT, "obs->words has room for every word");
@@ -34,16 +34,16 @@ static char const *const word_texts[WORD_CNT] = {
 };
 
 static td_source_class_info_t const source_table[TD_SOURCE_CLASS_CNT] = {
-#define FIELD_CNT(k1, k2, k3)                                            \
-    ((TD_SOURCE_FIELD_##k1 != TD_SOURCE_FIELD_NONE) +                    \
-     (TD_SOURCE_FIELD_##k2 != TD_SOURCE_FIELD_NONE) +                    \
+#define FIELD_CNT(k1, k2, k3)                         \
+    ((TD_SOURCE_FIELD_##k1 != TD_SOURCE_FIELD_NONE) + \
+     (TD_SOURCE_FIELD_##k2 != TD_SOURCE_FIELD_NONE) + \
      (TD_SOURCE_FIELD_##k3 != TD_SOURCE_FIELD_NONE))
-#define X(class_name, where, f1, k1, f2, k2, f3, k3)                     \
-    [TD_SOURCE_CLASS_##class_name] = {                                   \
-        #class_name,                                                     \
-        FIELD_CNT(k1, k2, k3),                                           \
-        {#f1, #f2, #f3},                                                 \
-        {TD_SOURCE_FIELD_##k1, TD_SOURCE_FIELD_##k2, TD_SOURCE_FIELD_##k3}},
+#define X(class_name, where, f1, k1, f2, k2, f3, k3) \
+    [TD_SOURCE_CLASS_##                              \
+        class_name] = {#class_name,                  \
+                       FIELD_CNT(k1, k2, k3),        \
+                       {#f1, #f2, #f3},              \
+                       {TD_SOURCE_FIELD_##k1, TD_SOURCE_FIELD_##k2, TD_SOURCE_FIELD_##k3}},
 #include "observe/source_classes.def"
 #undef X
 };

@@ -28,9 +28,10 @@ typedef enum {
     TD_SOURCE_FIELD_VALUE,  /* canonical value: int, str or None */
     TD_SOURCE_FIELD_PROP,   /* name of a TensorProperty: "SIZE", "STRIDE", "STORAGE_OFFSET" */
     TD_SOURCE_FIELD_SOURCE, /* a source tree */
-    TD_SOURCE_FIELD_INDEX   /* a source tree when it is a Source, else its canonical value: an enum member, a class and a
-                               tuple of such by value even when they are objects of the program, or the
-                               name could not be spelled */
+    /* A source tree when it is a Source, else its canonical value: an enum member,
+       a class and a tuple of such by value even when they are objects of the
+       program, or the name could not be spelled. */
+    TD_SOURCE_FIELD_INDEX
 } td_source_field_kind_t;
 
 typedef enum {
@@ -43,13 +44,14 @@ typedef enum {
 enum { TD_SOURCE_FIELD_CNT_MAX = 3 };
 
 typedef struct {
-    char const            *name;       /* "AttrSource" */
+    char const            *name; /* "AttrSource" */
     size_t                 field_cnt;
-    char const            *fields[TD_SOURCE_FIELD_CNT_MAX]; /* Python attribute names, dataclass order */
+    char const            *fields[TD_SOURCE_FIELD_CNT_MAX]; /* in dataclass order */
     td_source_field_kind_t kinds [TD_SOURCE_FIELD_CNT_MAX];
 } td_source_class_info_t;
 
-td_source_class_info_t const *td_source_class_info(td_source_class_t source_class); /* NULL out of range */
+/* td_source_class_info: NULL out of range. */
+td_source_class_info_t const *td_source_class_info(td_source_class_t source_class);
 
 /* td_source_class_find: TD_SOURCE_CLASS_CNT when no class has that name. */
 td_source_class_t td_source_class_find(char const *class_name);
@@ -60,14 +62,15 @@ td_val_t td_form_source(td_obs_t *obs, td_source_class_t source_class,
                         td_val_t const *fields, size_t field_cnt);
 
 /* Short spellings of the commonest.  td_form_attr splits a dotted member into a
-   chain as AttrSource's constructor does (the inner links are AttrSource). */
+   chain as AttrSource's constructor does (the inner links are AttrSource).
+   td_form_chained is for classes with no field but base. */
 td_val_t td_form_local  (td_obs_t *obs, char const *name, size_t name_sz, bool cell_or_freevar);
 td_val_t td_form_global_source(td_obs_t *obs, char const *name, size_t name_sz);
 td_val_t td_form_attr   (td_obs_t *obs, td_source_class_t source_class, td_val_t base,
                          char const *member, size_t member_sz);
 td_val_t td_form_item   (td_obs_t *obs, td_source_class_t source_class, td_val_t base,
                          td_val_t index, bool index_is_slice);
-td_val_t td_form_chained(td_obs_t *obs, td_source_class_t source_class, td_val_t base); /* classes with no field but base */
+td_val_t td_form_chained(td_obs_t *obs, td_source_class_t source_class, td_val_t base);
 td_val_t td_form_tensor_property(td_obs_t *obs, td_val_t base, char const *prop, td_val_t idx);
 
 /* td_form_slice_index: the index of a GetItemSource made with a slice, as
@@ -93,32 +96,40 @@ bool td_form_is_source(td_obs_t const *obs, td_val_t val);
 
 /* ---- canonical values ---------------------------------------------------- */
 
-td_val_t td_form_object(td_obs_t *obs, uint32_t ordinal);          /* ["object", 3] */
-td_val_t td_form_typed (td_obs_t *obs, char const *type, td_val_t content); /* ["tuple", [...]], ["torch.dtype", "float32"] */
-td_val_t td_form_enum  (td_obs_t *obs, td_val_t cls, char const *member, size_t member_sz); /* ["enum", class, "RED"] */
+/* ["object", 3]; ["tuple", [...]] or ["torch.dtype", "float32"]; ["enum", class, "RED"] */
+td_val_t td_form_object(td_obs_t *obs, uint32_t ordinal);
+td_val_t td_form_typed (td_obs_t *obs, char const *type, td_val_t content);
+td_val_t td_form_enum  (td_obs_t *obs, td_val_t cls, char const *member, size_t member_sz);
 
-/* Something found again under its module and qualified name.  Module and name
+/* ["global", module, qualname] and ["class", module, qualname]: something found
+   again under its module and qualified name.  Module and name
    are two strings since source names need them apart; classes have a word of
    their own since their repr differs. */
-td_val_t td_form_global(td_obs_t *obs, char const *module, char const *qualname); /* ["global", m, q] */
-td_val_t td_form_class (td_obs_t *obs, char const *module, char const *qualname); /* ["class", m, q] */
+td_val_t td_form_global(td_obs_t *obs, char const *module, char const *qualname);
+td_val_t td_form_class (td_obs_t *obs, char const *module, char const *qualname);
 
 /* td_form_bytes: ["bytes", text], one character U+0000 to U+00FF for each byte. */
 td_val_t td_form_bytes(td_obs_t *obs, uint8_t const *bytes, size_t sz);
 
 /* ---- identities ---------------------------------------------------------- */
 
-td_val_t td_form_again  (td_obs_t *obs, uint32_t ordinal);   /* ["again", 3]: a tracker, mutable local or fake met before */
-td_val_t td_form_node   (td_obs_t *obs, uint32_t ordinal);   /* ["node", 3]: a node among args */
-td_val_t td_form_proxy  (td_obs_t *obs, uint32_t node_ordinal, char const *node_name, size_t name_sz); /* [3, "l_x_"] */
-td_val_t td_form_contains(td_obs_t *obs, uint32_t *ordinals, size_t cnt); /* sorts ordinals in place: [0, 2, 5] */
+/* ["again", 3]: a tracker, mutable local or fake met before; ["node", 3]: a node
+   among args; [3, "l_x_"]: a proxy. */
+td_val_t td_form_again(td_obs_t *obs, uint32_t ordinal);
+td_val_t td_form_node (td_obs_t *obs, uint32_t ordinal);
+td_val_t td_form_proxy(td_obs_t *obs, uint32_t node_ordinal, char const *node_name,
+                       size_t name_sz);
+
+/* td_form_contains: [0, 2, 5]; sorts ordinals in place. */
+td_val_t td_form_contains(td_obs_t *obs, uint32_t *ordinals, size_t cnt);
 
 /* ---- numbers ------------------------------------------------------------- */
 
 /* td_form_sym: a symbolic number [Python type ("SymInt", "int", ...), expression
    text, hint]; hint null when there is none.  td_form_shape is a list of plain
    ints and such forms. */
-td_val_t td_form_sym(td_obs_t *obs, char const *type, char const *expr, size_t expr_sz, td_val_t hint);
+td_val_t td_form_sym(td_obs_t *obs, char const *type, char const *expr, size_t expr_sz,
+                     td_val_t hint);
 
 /* ---- guards -------------------------------------------------------------- */
 

@@ -138,11 +138,11 @@ typedef struct {
 
 typedef struct {
     td_obs_t  *obs;
-    td_class_t class_id;    /* TD_CLASS_NONE: any */
+    td_class_t class_id; /* TD_CLASS_NONE: any */
     td_field_t field;
-    uint8_t   *searched;    /* owned: values that have nothing to lie about */
+    uint8_t   *searched; /* owned: values that have nothing to lie about */
     uint32_t   searched_cnt;
-    owner_t    owner;       /* what a difference in the value being searched names */
+    owner_t    owner; /* what a difference in the value being searched names */
     bool       found;
 } liar_t;
 
@@ -151,8 +151,8 @@ static size_t
 source_item(liar_t const *liar, td_val_t val)
 {
     td_field_info_t const        *field = td_field_info(liar->field);
-    td_source_class_info_t const *info  = td_source_class_info(td_form_source_class(liar->obs, val));
-    td_class_t                    is    = info != NULL ? td_class_find(info->name) : TD_CLASS_NONE;
+    td_source_class_info_t const *info = td_source_class_info(td_form_source_class(liar->obs, val));
+    td_class_t                    is   = info != NULL ? td_class_find(info->name) : TD_CLASS_NONE;
 
     if (is == TD_CLASS_NONE || !td_class_is_a(is, field->class_id) ||
         (liar->class_id != TD_CLASS_NONE && liar->class_id != is)) {
@@ -284,8 +284,8 @@ owner_text(liar_t const *liar)
 }
 
 bool
-td_liar_tell(td_obs_t *obs, uint8_t const *bytes, size_t sz, td_class_t class_id,
-             td_field_t field, td_lie_t *lie)
+td_liar_tell(td_obs_t *obs, uint8_t const *bytes, size_t sz, td_class_t class_id, td_field_t field,
+             td_lie_t *lie)
 {
     liar_t   liar = {.obs = obs, .class_id = class_id, .field = field};
     td_val_t root, with_lie;

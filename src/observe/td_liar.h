@@ -13,7 +13,8 @@
 typedef struct {
     uint8_t    *bytes; /* owned by the caller, freed with td_free */
     size_t      sz;
-    char const *field; /* what a difference must name: "ListVariable.guards"; lives until td_obs_reset */
+    char const *field; /* what a difference must name ("ListVariable.guards"); lives until
+                          td_obs_reset */
 } td_lie_t;
 
 /* td_liar_tell lies about field in the first record of class class_id, or, with

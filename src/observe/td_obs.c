@@ -213,9 +213,8 @@ slots_grow(td_obs_t *obs)
 {
     td_obs_slot_t *old     = obs->slots; /* owned until the end */
     uint32_t       old_cnt = obs->slot_cnt;
-    td_obs_slot_t *slots   = old_cnt <= UINT32_MAX / 4
-                                 ? td_calloc((size_t)old_cnt * 2, sizeof *slots)
-                                 : NULL; /* owned by obs at the end */
+    td_obs_slot_t *slots = old_cnt <= UINT32_MAX / 4 ? td_calloc((size_t)old_cnt * 2, sizeof *slots)
+                                                     : NULL; /* owned by obs at the end */
 
     if (slots == NULL) {
         fail_nomem(obs);
@@ -305,7 +304,8 @@ intern(td_obs_t *obs, td_obs_row_t *row)
     if (obs->status != TD_OK) {
         return TD_VAL_NONE;
     }
-    for (uint32_t slot = hash & mask; obs->slots[slot].val != TD_VAL_NONE; slot = (slot + 1) & mask) {
+    for (uint32_t slot = hash & mask; obs->slots[slot].val != TD_VAL_NONE;
+         slot          = (slot + 1) & mask) {
         if (obs->slots[slot].hash == hash && row_equal(&obs->vals[obs->slots[slot].val], row)) {
             return obs->slots[slot].val;
         }
@@ -367,7 +367,8 @@ td_obs_bigint(td_obs_t *obs, char const *decimal)
     if (sz > UINT32_MAX || !td_bigint_is_valid(decimal, sz)) {
         return td_obs_fail(obs, TD_INTERNAL, "not a big int: %.40s", decimal);
     }
-    return intern(obs, &(td_obs_row_t){.kind = TD_VAL_BIGINT, .text = decimal, .cnt = (uint32_t)sz});
+    return intern(obs,
+                  &(td_obs_row_t){.kind = TD_VAL_BIGINT, .text = decimal, .cnt = (uint32_t)sz});
 }
 
 td_val_t
@@ -547,8 +548,8 @@ td_obs_record(td_obs_t *obs, td_class_t class_id, td_obs_field_t const *fields, 
     memset(items, 0, order_cnt * sizeof *items); /* TD_VAL_NONE */
     for (size_t idx = 0; idx < field_cnt; idx++) {
         td_field_t field = fields[idx].field;
-        size_t     at    = idx < order_cnt && order[idx] == field ? idx
-                                                                  : field_idx(order, order_cnt, field);
+        size_t     at =
+            idx < order_cnt && order[idx] == field ? idx : field_idx(order, order_cnt, field);
 
         if (at == order_cnt) {
             return record_fail(obs, class_id, field, "is not compared there");

@@ -30,7 +30,8 @@
 #include "base/td_status.h"
 #include "observe/td_schema.h"
 
-enum { TD_OBS_SCHEMA_VERSION = 1 }; /* moves with every change of meaning of fields.def or of a form */
+/* Moves with every change of meaning of fields.def or of a form. */
+enum { TD_OBS_SCHEMA_VERSION = 1 };
 
 typedef uint32_t td_val_t; /* a value of one td_obs_t; 0 is no value */
 enum { TD_VAL_NONE = 0 };
@@ -48,9 +49,12 @@ td_val_t td_obs_absent(td_obs_t *obs);                 /* the attribute does not
 td_val_t td_obs_null  (td_obs_t *obs);                 /* None */
 td_val_t td_obs_bool  (td_obs_t *obs, bool value);
 td_val_t td_obs_int   (td_obs_t *obs, int64_t value);
-td_val_t td_obs_bigint(td_obs_t *obs, char const *decimal); /* an int outside int64, as str(int) spells it */
-td_val_t td_obs_float (td_obs_t *obs, double value);   /* equal by bits: -0.0 is not 0.0, each NaN is its bits */
-td_val_t td_obs_str   (td_obs_t *obs, char const *bytes, size_t sz); /* utf-8, lone surrogates as CPython's surrogatepass */
+/* An int outside int64, as str(int) spells it. */
+td_val_t td_obs_bigint(td_obs_t *obs, char const *decimal);
+/* Floats are equal by bits: -0.0 is not 0.0, each NaN is its bits. */
+td_val_t td_obs_float (td_obs_t *obs, double value);
+/* Text is utf-8, lone surrogates as CPython's surrogatepass writes them. */
+td_val_t td_obs_str   (td_obs_t *obs, char const *bytes, size_t sz);
 td_val_t td_obs_cstr  (td_obs_t *obs, char const *text);
 td_val_t td_obs_list  (td_obs_t *obs, td_val_t const *items, size_t item_cnt);
 td_val_t td_obs_bag   (td_obs_t *obs, td_val_t const *items, size_t item_cnt);
@@ -102,15 +106,18 @@ typedef enum {
     TD_VAL_FLOAT, TD_VAL_STR, TD_VAL_LIST, TD_VAL_BAG, TD_VAL_RECORD
 } td_val_kind_t;
 
-td_val_kind_t td_obs_kind      (td_obs_t const *obs, td_val_t val);
-bool          td_obs_get_bool  (td_obs_t const *obs, td_val_t val);
-int64_t       td_obs_get_int   (td_obs_t const *obs, td_val_t val);
-double        td_obs_get_float (td_obs_t const *obs, td_val_t val);
-char const   *td_obs_get_str   (td_obs_t const *obs, td_val_t val, size_t *sz); /* STR, BIGINT; NUL-terminated */
-td_class_t    td_obs_get_class (td_obs_t const *obs, td_val_t val);             /* RECORD */
-size_t        td_obs_get_cnt   (td_obs_t const *obs, td_val_t val);             /* LIST, BAG, RECORD */
-td_val_t      td_obs_get_item  (td_obs_t const *obs, td_val_t val, size_t idx); /* LIST, BAG (sorted), RECORD (schema order) */
-td_field_t    td_obs_get_field (td_obs_t const *obs, td_val_t val, size_t idx); /* RECORD */
+/* Each getter is for the kinds named beside it; another kind is a bug of the
+   caller and ends the process.  Text has a NUL behind it (sz may be NULL); items
+   of a bag are sorted, those of a record stand in schema order. */
+td_val_kind_t td_obs_kind     (td_obs_t const *obs, td_val_t val);
+bool          td_obs_get_bool (td_obs_t const *obs, td_val_t val);
+int64_t       td_obs_get_int  (td_obs_t const *obs, td_val_t val);
+double        td_obs_get_float(td_obs_t const *obs, td_val_t val);
+char const   *td_obs_get_str  (td_obs_t const *obs, td_val_t val, size_t *sz); /* STR, BIGINT */
+td_class_t    td_obs_get_class(td_obs_t const *obs, td_val_t val); /* RECORD */
+size_t        td_obs_get_cnt  (td_obs_t const *obs, td_val_t val); /* LIST, BAG, RECORD */
+td_val_t      td_obs_get_item (td_obs_t const *obs, td_val_t val, size_t idx); /* LIST, BAG, RECORD */
+td_field_t    td_obs_get_field(td_obs_t const *obs, td_val_t val, size_t idx); /* RECORD */
 
 /* td_obs_cmp orders values by content alone (never by id): <0, 0, >0.  By kind,
    then: numbers by size, floats by bits, text by bytes; containers by class,

@@ -255,10 +255,10 @@ typedef struct {
     td_obs_t      *obs;
     uint8_t const *bytes;
     size_t         sz, off;
-    char const    *refused;   /* NULL: all is well so far */
-    td_val_t      *refs;      /* owned: value of each number */
+    char const    *refused; /* NULL: all is well so far */
+    td_val_t      *refs;    /* owned: value of each number */
     size_t         ref_cnt, ref_cap;
-    td_val_t      *items;     /* owned: a stack of the open containers' items */
+    td_val_t      *items; /* owned: a stack of the open containers' items */
     size_t         item_cnt, item_cap;
     unsigned       depth;
 } reader_t;
@@ -440,8 +440,8 @@ get_items(reader_t *reader, size_t cnt)
     for (size_t idx = 0; idx < cnt; idx++) {
         td_val_t item = get_value(reader);
 
-        if (item == TD_VAL_NONE || !push(reader, &reader->items, &reader->item_cnt,
-                                         &reader->item_cap, item)) {
+        if (item == TD_VAL_NONE ||
+            !push(reader, &reader->items, &reader->item_cnt, &reader->item_cap, item)) {
             return false;
         }
         if (obs->vals[item].depth >= TD_VALUE_DEPTH_MAX) {
@@ -493,8 +493,8 @@ get_container(reader_t *reader, td_val_kind_t kind, td_class_t class_id, size_t 
 static td_val_t
 get_record(reader_t *reader)
 {
-    uint64_t   class_id = get_varint(reader);
-    size_t     field_cnt;
+    uint64_t class_id = get_varint(reader);
+    size_t   field_cnt;
 
     if (class_id == TD_CLASS_NONE || class_id >= TD_CLASS_CNT) {
         return refuse(reader, "a record of no class");
@@ -565,8 +565,8 @@ get_value(reader_t *reader)
     } else if (tag >= TAG_STR_SHORT && tag < TAG_STR_SHORT + STR_SHORT_CNT) {
         val = numbered(reader, get_text(reader, tag - TAG_STR_SHORT, false));
     } else if (tag >= TAG_LIST_FEW && tag < TAG_LIST_FEW + LIST_FEW_CNT) {
-        val = numbered(reader, get_container(reader, TD_VAL_LIST, TD_CLASS_NONE,
-                                             tag - TAG_LIST_FEW));
+        val =
+            numbered(reader, get_container(reader, TD_VAL_LIST, TD_CLASS_NONE, tag - TAG_LIST_FEW));
     } else {
         val = get_tagged(reader, tag);
     }

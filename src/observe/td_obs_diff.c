@@ -24,7 +24,7 @@ typedef struct {
     td_obs_t      *obs;
     td_obs_diff_t *diffs;
     size_t         diff_cnt, diff_max;
-    uint64_t      *seen;     /* owned: pairs of records, open addressing, 0 free */
+    uint64_t      *seen; /* owned: pairs of records, open addressing, 0 free */
     size_t         seen_cnt, seen_cap;
 } search_t;
 
@@ -130,8 +130,8 @@ seen_slot(search_t const *search, uint64_t pair)
 static bool
 seen_grow(search_t *search)
 {
-    search_t  old = *search;
-    size_t    cap = old.seen_cap != 0 ? old.seen_cap * 2 : 64;
+    search_t  old   = *search;
+    size_t    cap   = old.seen_cap != 0 ? old.seen_cap * 2 : 64;
     uint64_t *grown = td_calloc(cap, sizeof *grown);
 
     if (grown == NULL) {
@@ -200,8 +200,8 @@ compare_records(search_t *search, step_t const *step, td_val_t reference, td_val
 static bool
 holds_pairs(step_t const *step)
 {
-    return step != NULL && step->field == TD_FIELD_NONE && !step->is_pair &&
-           step->before != NULL && step->before->field != TD_FIELD_NONE &&
+    return step != NULL && step->field == TD_FIELD_NONE && !step->is_pair && step->before != NULL &&
+           step->before->field != TD_FIELD_NONE &&
            td_field_info(step->before->field)->form == TD_FORM_TRACKER_DICT;
 }
 
@@ -229,7 +229,7 @@ compare_bags(search_t *search, step_t const *step, td_class_t owner, td_val_t re
 {
     td_obs_t *obs           = search->obs;
     size_t    reference_cnt = td_obs_get_cnt(obs, reference), reference_idx = 0;
-    size_t    subject_cnt   = td_obs_get_cnt(obs, subject), subject_idx = 0;
+    size_t    subject_cnt = td_obs_get_cnt(obs, subject), subject_idx = 0;
 
     while ((reference_idx < reference_cnt || subject_idx < subject_cnt) && !is_done(search)) {
         td_val_t one = TD_VAL_NONE, two = TD_VAL_NONE;

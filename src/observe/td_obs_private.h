@@ -117,7 +117,8 @@ char const *td_obs_source_text(td_obs_t *obs, td_val_t tree, size_t *sz);
    or the null that a Root has for what did not come out of it. */
 bool td_obs_is_left_out(td_obs_t const *obs, td_val_t record, size_t idx);
 
-enum { TD_SHOW_SZ_MAX = 1 << 28 }; /* shown text: shared values are written out, hostile ones without end */
+/* Of shown text: shared values are written out, hostile ones without end. */
+enum { TD_SHOW_SZ_MAX = 1 << 28 };
 
 /* td_utf8_next reads one character (lone surrogates count as characters) from
    text at *off and moves *off behind it; UINT32_MAX when there is none that is

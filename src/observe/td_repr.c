@@ -103,9 +103,11 @@ put_escape(td_writer_t *writer, uint32_t code)
         td_writer_put_text(writer, "\\t");
         break;
     default:
-        td_writer_put_format(writer, code <= 0xFF     ? "\\x%02" PRIx32
-                                     : code <= 0xFFFF ? "\\u%04" PRIx32
-                                                      : "\\U%08" PRIx32, code);
+        td_writer_put_format(writer,
+                             code <= 0xFF     ? "\\x%02" PRIx32
+                             : code <= 0xFFFF ? "\\u%04" PRIx32
+                                              : "\\U%08" PRIx32,
+                             code);
         break;
     }
 }

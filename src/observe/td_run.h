@@ -26,9 +26,11 @@ typedef enum {
 typedef struct {
     td_outcome_kind_t kind;
     bool              internal_error; /* an exception of no expected class */
-    char const       *arm;  /* the reference's deciding arm id ("L410/if/T"): the last one entered; "" unknown */
+    /* The reference's deciding arm id ("L410/if/T"): the last one entered; "" unknown. */
+    char const       *arm;
     char const       *why;  /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; else "" */
-    char const       *function; /* subject: the C function that decided; reference: the function's qualname */
+    /* Subject: the C function that decided; reference: the function's qualname. */
+    char const       *function;
 } td_outcome_t;
 
 /* One decision on the way to a frame's observation, as a side names it: shown
@@ -39,7 +41,8 @@ typedef struct {
 } td_run_row_t;
 
 typedef struct {
-    uint8_t const *bytes;     /* canonical bytes of the Frame record; NULL when the frame could not be observed */
+    /* Canonical bytes of the Frame record; NULL when the frame could not be observed. */
+    uint8_t const *bytes;
     size_t         bytes_sz;
     td_outcome_t  *outcomes;  /* one for each step of the frame (roots and do steps) */
     size_t         outcome_cnt;
@@ -51,10 +54,10 @@ typedef struct {
     td_arena_t      arena;      /* owns everything below */
     td_run_frame_t *frames;
     size_t          frame_cnt;
-    char const     *failed;     /* reference-failed: it broke outside every root; says how; NULL otherwise */
+    char const     *failed;     /* how it broke outside every root (reference-failed); else NULL */
     char const    **user_calls; /* what the program's own code noted when it was run, in order */
     size_t          user_call_cnt;
-    uint64_t        arms[16];   /* reference: arms reached, bit i = i-th arm of the enumeration; else 0 */
+    uint64_t        arms[16];   /* reference: bit i = i-th arm of the enumeration was reached */
 } td_run_t;
 
 enum { TD_RUN_ARM_CNT_MAX = 16 * 64 }; /* the mission's file has 763 arms */

@@ -21,9 +21,9 @@ static td_class_t const class_parents[TD_CLASS_CNT] = {
 
 static td_field_info_t const field_table[TD_FIELD_CNT] = {
     [TD_FIELD_NONE] = {"", "", TD_CLASS_NONE, TD_IGNORED, "", TD_FORM_NONE},
-#define X(class_name, attribute, disposition, why, form) \
-    [TD_FIELD_##class_name##_##attribute] = {            \
-        #class_name, #attribute, TD_CLASS_##class_name, TD_##disposition, why, TD_FORM_##form},
+#define X(class_name, attribute, disposition, why, form)                                          \
+    [TD_FIELD_##class_name##_##attribute] = {#class_name,      #attribute, TD_CLASS_##class_name, \
+                                             TD_##disposition, why,        TD_FORM_##form},
 #include "observe/fields.def"
 #undef X
 };

@@ -57,7 +57,8 @@ typedef enum { TD_COMPARED, TD_IMPLIED, TD_IGNORED } td_disposition_t;
     X(FORMATS)       /* a tuple of memory formats: sorted names, or None */          \
     X(STR) X(BOOL) X(INT)                                                            \
     X(FUNCTION)      /* a function: canonical, closures by value */                  \
-    X(EXAMPLE)       /* a tensor (record Tensor), a symbolic number, containers of such, a weak reference, else VALUE */ \
+    X(EXAMPLE)       /* a tensor (record Tensor), a symbolic number, containers of   \
+                        such, a weak reference, else VALUE */                        \
     X(NODE_ARGS)     /* args of a graph node: nodes as ["node", ordinal], else EXAMPLE */
 
 typedef enum {

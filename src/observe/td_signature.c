@@ -58,8 +58,8 @@ number_sz(char const *text, size_t sz, bool in_word)
     if (in_word || sz == 0 || !is_digit(text[0])) {
         return 0;
     }
-    while (idx < sz && (is_word(text[idx]) ||
-                        (text[idx] == '.' && idx + 1 < sz && is_digit(text[idx + 1])))) {
+    while (idx < sz &&
+           (is_word(text[idx]) || (text[idx] == '.' && idx + 1 < sz && is_digit(text[idx + 1])))) {
         idx++;
     }
     return idx;
@@ -104,7 +104,8 @@ put_message(td_writer_t *writer, char const *text, size_t sz)
 
         if ((step = quoted_sz(at, left, in_word)) != 0) {
             td_writer_put_text(writer, "''");
-        } else if ((step = number_sz(at, left, in_word)) != 0 || (step = object_sz(at, left)) != 0) {
+        } else if ((step = number_sz(at, left, in_word)) != 0 ||
+                   (step = object_sz(at, left)) != 0) {
             td_writer_put_text(writer, "#");
         } else if ((step = blank_sz(at, left)) != 0) {
             td_writer_put_text(writer, " ");
@@ -174,9 +175,9 @@ static void
 put_class(td_writer_t *writer, td_obs_t const *obs, td_val_t val)
 {
     static char const *const types[] = {
-        [TD_VAL_ABSENT] = "absent", [TD_VAL_NULL] = "None",   [TD_VAL_BOOL] = "bool",
-        [TD_VAL_INT] = "int",       [TD_VAL_BIGINT] = "int",  [TD_VAL_FLOAT] = "float",
-        [TD_VAL_STR] = "str",       [TD_VAL_LIST] = "list",   [TD_VAL_BAG] = "bag",
+        [TD_VAL_ABSENT] = "absent", [TD_VAL_NULL] = "None",  [TD_VAL_BOOL] = "bool",
+        [TD_VAL_INT] = "int",       [TD_VAL_BIGINT] = "int", [TD_VAL_FLOAT] = "float",
+        [TD_VAL_STR] = "str",       [TD_VAL_LIST] = "list",  [TD_VAL_BAG] = "bag",
     };
 
     if (val == TD_VAL_NONE) {
@@ -216,7 +217,8 @@ result_of(td_obs_t const *obs, td_signature_parts_t const *parts, bool is_refere
     for (size_t idx = 1; idx < parts->diff_cnt; idx++) {
         td_obs_diff_t const *diff = &parts->diffs[idx];
         td_val_t             val  = is_reference ? diff->reference : diff->subject;
-        bool beside = parent_sz(diff->path) == sz && memcmp(diff->path, parts->diffs[0].path, sz) == 0;
+        bool                 beside =
+            parent_sz(diff->path) == sz && memcmp(diff->path, parts->diffs[0].path, sz) == 0;
 
         if (beside && val != TD_VAL_NONE && td_obs_kind(obs, val) == TD_VAL_RECORD &&
             strncmp(diff->field, "Root.", 5) == 0) {

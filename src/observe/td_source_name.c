@@ -29,8 +29,8 @@ typedef enum {
 } where_t;
 
 static char const *const where_names[WHERE_CNT] = {
-    "", "LOCAL", "GLOBAL", "LOCAL_NN_MODULE", "GLOBAL_NN_MODULE", "CONSTANT", "RANDOM_VALUE",
-    "SHAPE_ENV", "LOCAL_FSDP_MODULE", "GLOBAL_FSDP_MODULE",
+    "",         "LOCAL",        "GLOBAL",    "LOCAL_NN_MODULE",   "GLOBAL_NN_MODULE",
+    "CONSTANT", "RANDOM_VALUE", "SHAPE_ENV", "LOCAL_FSDP_MODULE", "GLOBAL_FSDP_MODULE",
 };
 
 static where_t const where_rules[TD_SOURCE_CLASS_CNT] = {
@@ -45,8 +45,8 @@ mapped(where_t rule, where_t base)
     bool is_nn    = base == WHERE_LOCAL_NN_MODULE || base == WHERE_GLOBAL_NN_MODULE;
     bool is_fsdp  = base == WHERE_LOCAL_FSDP_MODULE || base == WHERE_GLOBAL_FSDP_MODULE;
     bool is_plain = base == WHERE_LOCAL || base == WHERE_GLOBAL;
-    bool is_local = base == WHERE_LOCAL || base == WHERE_LOCAL_NN_MODULE ||
-                    base == WHERE_LOCAL_FSDP_MODULE;
+    bool is_local =
+        base == WHERE_LOCAL || base == WHERE_LOCAL_NN_MODULE || base == WHERE_LOCAL_FSDP_MODULE;
 
     if (rule == WHERE_BASE) {
         return base;
@@ -275,8 +275,8 @@ static void
 put_default(speller_t *speller, td_val_t tree)
 {
     td_val_t is_kw = field(speller, tree, 2);
-    bool     kw    = td_obs_kind(speller->obs, is_kw) == TD_VAL_BOOL &&
-                     td_obs_get_bool(speller->obs, is_kw);
+    bool     kw =
+        td_obs_kind(speller->obs, is_kw) == TD_VAL_BOOL && td_obs_get_bool(speller->obs, is_kw);
 
     put_wrapped(speller, "", tree, kw ? ".__kwdefaults__['" : ".__defaults__[");
     put_str(speller, field(speller, tree, 1));

@@ -18,20 +18,28 @@ random_atom(td_obs_t *obs, td_rng_t *rng)
     static char const *const texts[] = {
         "", "a", "AttrSource", "L['x']", "\xC3\xA9", "\xED\xA0\x80", "a text of more than 24 bytes",
     };
-    static char const *const bigs[] = {"9223372036854775808", "-9223372036854775809",
-                                       "100000000000000000000000"};
-    static double const floats[] = {0.0, -0.0, 1.5, 1e300, -1.0 / 3};
-    static int64_t const ints[] = {0, 63, 64, -1, -64, 1000, INT64_MAX, INT64_MIN};
+    static char const *const bigs[]   = {"9223372036854775808", "-9223372036854775809",
+                                         "100000000000000000000000"};
+    static double const      floats[] = {0.0, -0.0, 1.5, 1e300, -1.0 / 3};
+    static int64_t const     ints[]   = {0, 63, 64, -1, -64, 1000, INT64_MAX, INT64_MIN};
 
     switch (td_rng_below(rng, 9)) {
-    case 0:  return td_obs_absent(obs);
-    case 1:  return td_obs_null(obs);
-    case 2:  return td_obs_bool(obs, td_rng_below(rng, 2) == 1);
-    case 3:  return td_obs_int(obs, ints[td_rng_below(rng, 8)]);
-    case 4:  return td_obs_int(obs, (int64_t)td_rng_below(rng, 70));
-    case 5:  return td_obs_bigint(obs, bigs[td_rng_below(rng, 3)]);
-    case 6:  return td_obs_float(obs, floats[td_rng_below(rng, 5)]);
-    default: return td_obs_cstr(obs, texts[td_rng_below(rng, 7)]);
+    case 0:
+        return td_obs_absent(obs);
+    case 1:
+        return td_obs_null(obs);
+    case 2:
+        return td_obs_bool(obs, td_rng_below(rng, 2) == 1);
+    case 3:
+        return td_obs_int(obs, ints[td_rng_below(rng, 8)]);
+    case 4:
+        return td_obs_int(obs, (int64_t)td_rng_below(rng, 70));
+    case 5:
+        return td_obs_bigint(obs, bigs[td_rng_below(rng, 3)]);
+    case 6:
+        return td_obs_float(obs, floats[td_rng_below(rng, 5)]);
+    default:
+        return td_obs_cstr(obs, texts[td_rng_below(rng, 7)]);
     }
 }
 

@@ -36,7 +36,8 @@ forms_have_their_shape(void **state)
          "['TensorPropertySource', L'x', 'SIZE', 0]"},
         {td_form_object(obs, 3), "['object', 3]"},
         {td_form_typed(obs, "torch.dtype", td_obs_cstr(obs, "int8")), "['torch.dtype', 'int8']"},
-        {td_form_enum(obs, td_form_class(obs, "m", "C"), "A", 1), "['enum', ['class', 'm', 'C'], 'A']"},
+        {td_form_enum(obs, td_form_class(obs, "m", "C"), "A", 1),
+         "['enum', ['class', 'm', 'C'], 'A']"},
         {td_form_global(obs, "m", "f.g"), "['global', 'm', 'f.g']"},
         {td_form_bytes(obs, (uint8_t const *)"a\xE9", 2), "['bytes', 'a\xC3\xA9']"},
         {td_form_again(obs, 4), "['again', 4]"},
@@ -45,7 +46,8 @@ forms_have_their_shape(void **state)
         {td_form_contains(obs, ordinals, 3), "[0, 2, 5]"},
         {td_form_contains(obs, NULL, 0), "[]"},
         {td_form_sym(obs, "SymInt", "2*s0", 4, td_obs_int(obs, 8)), "['SymInt', '2*s0', 8]"},
-        {td_form_guard(obs, x, "ID_MATCH", true, td_obs_null(obs)), "[L'x', 'ID_MATCH', true, null]"},
+        {td_form_guard(obs, x, "ID_MATCH", true, td_obs_null(obs)),
+         "[L'x', 'ID_MATCH', true, null]"},
         {td_form_tensor_match(obs, 7), "[['value', ['weakref', ['object', 7]]]]"},
         {td_form_payload(obs, NULL, 0), "[]"},
     };
@@ -61,8 +63,8 @@ forms_have_their_shape(void **state)
 static void
 guard_bags_count_equal_rows(void **state)
 {
-    td_obs_t *obs = td_obs_new();
-    td_val_t  row = td_form_guard(obs, value_of(obs, "L'x'"), "A", false, td_obs_null(obs));
+    td_obs_t *obs     = td_obs_new();
+    td_val_t  row     = td_form_guard(obs, value_of(obs, "L'x'"), "A", false, td_obs_null(obs));
     td_val_t  rows[2] = {row, row};
 
     (void)state;
@@ -78,8 +80,8 @@ wrong_shapes_stick(void **state)
 {
     (void)state;
     for (int wrong = 0; wrong < 5; wrong++) {
-        td_obs_t *obs    = td_obs_new();
-        td_val_t  number = td_obs_int(obs, 1);
+        td_obs_t *obs     = td_obs_new();
+        td_val_t  number  = td_obs_int(obs, 1);
         td_val_t  pair[2] = {number, number};
         td_val_t  made;
 

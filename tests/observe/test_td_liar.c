@@ -69,9 +69,9 @@ whole_frame(td_obs_t *obs, td_rng_t *rng)
     cnt++;
     order = td_class_fields(TD_CLASS_Frame, &field_cnt);
     for (size_t idx = 0; idx < field_cnt; idx++) {
-        bool roots  = order[idx] == TD_FIELD_Frame_roots;
-        fields[idx] = (td_obs_field_t){order[idx], roots ? td_obs_list(obs, items, cnt)
-                                                         : td_obs_null(obs)};
+        bool roots = order[idx] == TD_FIELD_Frame_roots;
+        fields[idx] =
+            (td_obs_field_t){order[idx], roots ? td_obs_list(obs, items, cnt) : td_obs_null(obs)};
     }
     return td_obs_record(obs, TD_CLASS_Frame, fields, field_cnt);
 }
@@ -115,16 +115,17 @@ every_attribute_of_every_class_is_lied_about(void **state)
         for (td_class_t class_id = TD_CLASS_NONE + 1; class_id < TD_CLASS_CNT; class_id++) {
             size_t            field_cnt;
             td_field_t const *fields = td_class_fields(class_id, &field_cnt);
-            bool has_instances = is_record_class(class_id) || class_id == TD_CLASS_Guard ||
-                                 td_source_class_find(td_class_name(class_id)) != TD_SOURCE_CLASS_CNT;
+            bool              has_instances =
+                is_record_class(class_id) || class_id == TD_CLASS_Guard ||
+                td_source_class_find(td_class_name(class_id)) != TD_SOURCE_CLASS_CNT;
 
             for (size_t idx = 0; idx < field_cnt; idx++) {
                 bool by_class = class_id != TD_CLASS_Guard;
 
                 td_obs_reset(obs);
-                assert_int_equal(is_caught(obs, bytes, sz, by_class ? class_id : TD_CLASS_NONE,
-                                           fields[idx]),
-                                 has_instances);
+                assert_int_equal(
+                    is_caught(obs, bytes, sz, by_class ? class_id : TD_CLASS_NONE, fields[idx]),
+                    has_instances);
                 told_cnt += has_instances;
             }
         }
@@ -161,29 +162,39 @@ static void
 lies_keep_the_shape(void **state)
 {
     static char const *const table[][2] = {
-        {"absent", "null"}, {"null", "'liar'"}, {"true", "false"}, {"5", "6"}, {"'a'", "'a''"},
-        {"[1, 2]", "[1]"}, {"(1, 2)", "(1)"}, {"['object', 3]", "['object', 4]"},
-        {"['tuple', [1, 2]]", "['tuple', [1]]"}, {"ListVariable{}", "null"},
+        {"absent", "null"},
+        {"null", "'liar'"},
+        {"true", "false"},
+        {"5", "6"},
+        {"'a'", "'a''"},
+        {"[1, 2]", "[1]"},
+        {"(1, 2)", "(1)"},
+        {"['object', 3]", "['object', 4]"},
+        {"['tuple', [1, 2]]", "['tuple', [1]]"},
+        {"ListVariable{}", "null"},
     };
     td_obs_t *obs = td_obs_new();
 
     (void)state;
     for (size_t idx = 0; idx < sizeof table / sizeof *table; idx++) {
-        td_val_t lie = td_liar_change(obs, value_of(obs, table[idx][0]),
-                                      TD_FIELD_ConstantVariable_value);
+        td_val_t lie =
+            td_liar_change(obs, value_of(obs, table[idx][0]), TD_FIELD_ConstantVariable_value);
         td_val_t expected = strcmp(table[idx][0], "'a'") == 0 ? td_obs_cstr(obs, "a'")
                                                               : value_of(obs, table[idx][1]);
 
         assert_int_equal(lie, expected);
     }
-    assert_int_equal(td_liar_change(obs, td_obs_int(obs, INT64_MAX), TD_FIELD_ConstantVariable_value),
-                     td_obs_int(obs, 0));
+    assert_int_equal(
+        td_liar_change(obs, td_obs_int(obs, INT64_MAX), TD_FIELD_ConstantVariable_value),
+        td_obs_int(obs, 0));
     assert_int_equal(td_liar_change(obs, td_obs_null(obs), TD_FIELD_VariableTracker_source),
                      td_form_local(obs, "liar", 4, false));
-    assert_int_not_equal(td_liar_change(obs, td_obs_float(obs, 0.0), TD_FIELD_ConstantVariable_value),
-                         td_obs_float(obs, 0.0));
-    assert_int_not_equal(td_liar_change(obs, td_obs_bag(obs, NULL, 0), TD_FIELD_VariableTracker_guards),
-                         td_obs_bag(obs, NULL, 0));
+    assert_int_not_equal(
+        td_liar_change(obs, td_obs_float(obs, 0.0), TD_FIELD_ConstantVariable_value),
+        td_obs_float(obs, 0.0));
+    assert_int_not_equal(
+        td_liar_change(obs, td_obs_bag(obs, NULL, 0), TD_FIELD_VariableTracker_guards),
+        td_obs_bag(obs, NULL, 0));
     assert_int_equal(td_obs_status(obs), TD_OK);
     td_obs_free(obs);
 }
@@ -198,14 +209,15 @@ nothing_to_lie_about_is_told(void **state)
 
     (void)state;
     assert_int_equal(td_obs_encode(obs, value_of(obs, "[ListVariable{}]"), &bytes, &sz), TD_OK);
-    assert_false(td_liar_tell(obs, bytes, sz, TD_CLASS_NONE, TD_FIELD_ConstantVariable_value, &lie));
-    assert_false(td_liar_tell(obs, bytes, sz, TD_CLASS_TupleVariable, TD_FIELD_BaseListVariable_items,
-                              &lie));
+    assert_false(
+        td_liar_tell(obs, bytes, sz, TD_CLASS_NONE, TD_FIELD_ConstantVariable_value, &lie));
+    assert_false(td_liar_tell(obs, bytes, sz, TD_CLASS_TupleVariable,
+                              TD_FIELD_BaseListVariable_items, &lie));
     assert_null(lie.bytes);
     assert_true(td_liar_tell(obs, bytes, sz, TD_CLASS_NONE, TD_FIELD_BaseListVariable_items, &lie));
     td_free(lie.bytes);
-    assert_false(td_liar_tell(obs, bytes, sz - 1, TD_CLASS_NONE, TD_FIELD_BaseListVariable_items,
-                              &lie));
+    assert_false(
+        td_liar_tell(obs, bytes, sz - 1, TD_CLASS_NONE, TD_FIELD_BaseListVariable_items, &lie));
     assert_int_equal(td_obs_status(obs), TD_OK);
     assert_string_not_equal(td_obs_why(obs), "");
     td_free(bytes);
@@ -222,8 +234,9 @@ a_failing_allocation_is_told(void **state)
     bool      struck = true;
 
     (void)state;
-    assert_int_equal(td_obs_encode(obs, value_of(obs, "[ListVariable{source=L'x', items=[1]}]"),
-                                   &bytes, &sz), TD_OK);
+    assert_int_equal(
+        td_obs_encode(obs, value_of(obs, "[ListVariable{source=L'x', items=[1]}]"), &bytes, &sz),
+        TD_OK);
     td_obs_free(obs);
     before = td_alloc_live_cnt();
     for (uint64_t nth = 1; struck; nth++) {
@@ -232,8 +245,9 @@ a_failing_allocation_is_told(void **state)
 
         obs = td_obs_new();
         td_nomem_arm(nth);
-        is_told = td_liar_tell(obs, bytes, sz, TD_CLASS_NONE, TD_FIELD_BaseListVariable_items, &lie);
-        struck  = td_nomem_disarm();
+        is_told =
+            td_liar_tell(obs, bytes, sz, TD_CLASS_NONE, TD_FIELD_BaseListVariable_items, &lie);
+        struck = td_nomem_disarm();
         assert_true(struck != is_told);
         assert_int_equal(td_obs_status(obs), struck ? TD_NOMEM : TD_OK);
         td_free(lie.bytes);

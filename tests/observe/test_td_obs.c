@@ -15,9 +15,9 @@
 static void
 equal_values_have_equal_ids(void **state)
 {
-    td_obs_t *obs  = td_obs_new();
-    td_val_t  a    = td_obs_pair(obs, td_obs_cstr(obs, "x"), td_obs_int(obs, 5));
-    td_val_t  b    = td_obs_pair(obs, td_obs_cstr(obs, "x"), td_obs_int(obs, 5));
+    td_obs_t *obs     = td_obs_new();
+    td_val_t  a       = td_obs_pair(obs, td_obs_cstr(obs, "x"), td_obs_int(obs, 5));
+    td_val_t  b       = td_obs_pair(obs, td_obs_cstr(obs, "x"), td_obs_int(obs, 5));
     td_val_t  list[2] = {td_obs_int(obs, 1), td_obs_int(obs, 2)};
 
     (void)state;
@@ -93,8 +93,8 @@ the_order_of_making_does_not_matter(void **state)
 static void
 a_bag_counts_equal_members(void **state)
 {
-    td_obs_t *obs = td_obs_new();
-    td_val_t  x   = td_obs_cstr(obs, "x");
+    td_obs_t *obs      = td_obs_new();
+    td_val_t  x        = td_obs_cstr(obs, "x");
     td_val_t  twice[2] = {x, x};
 
     (void)state;
@@ -201,14 +201,22 @@ a_wrong_record_sticks_and_is_named(void **state)
     for (int wrong = 0; wrong < 4; wrong++) {
         static char const *const words[] = {"is missing", "is given twice", "is not compared there",
                                             "is no value"};
-        td_obs_t *obs = td_obs_new();
+        td_obs_t                *obs     = td_obs_new();
 
         fill(fields, obs, TD_CLASS_ListVariable, &cnt);
         switch (wrong) {
-        case 0:  cnt--; break;
-        case 1:  fields[1] = fields[0]; break;
-        case 2:  fields[0].field = TD_FIELD_Frame_roots; break;
-        default: fields[0].value = TD_VAL_NONE; break;
+        case 0:
+            cnt--;
+            break;
+        case 1:
+            fields[1] = fields[0];
+            break;
+        case 2:
+            fields[0].field = TD_FIELD_Frame_roots;
+            break;
+        default:
+            fields[0].value = TD_VAL_NONE;
+            break;
         }
         assert_int_equal(td_obs_record(obs, TD_CLASS_ListVariable, fields, cnt), TD_VAL_NONE);
         assert_int_equal(td_obs_status(obs), TD_INTERNAL);
@@ -226,12 +234,25 @@ a_wrong_record_sticks_and_is_named(void **state)
 static void
 wrong_text_is_refused(void **state)
 {
-    static struct { char const *text; bool big; } const wrong[] = {
-        {"\xFF", false}, {"\xC3", false}, {"\xC0\x80", false}, {"\xF5\x80\x80\x80", false},
-        {"\xE0\x80\x80", false}, {"a\x80", false}, {"\xF4\x90\x80\x80", false},
-        {"", true}, {"1", true}, {"9223372036854775807", true}, {"-9223372036854775808", true},
-        {"09223372036854775808", true}, {"+99999999999999999999", true},
-        {"9999999999999999999x", true}, {"-", true},
+    static struct {
+        char const *text;
+        bool        big;
+    } const wrong[] = {
+        {"\xFF", false},
+        {"\xC3", false},
+        {"\xC0\x80", false},
+        {"\xF5\x80\x80\x80", false},
+        {"\xE0\x80\x80", false},
+        {"a\x80", false},
+        {"\xF4\x90\x80\x80", false},
+        {"", true},
+        {"1", true},
+        {"9223372036854775807", true},
+        {"-9223372036854775808", true},
+        {"09223372036854775808", true},
+        {"+99999999999999999999", true},
+        {"9999999999999999999x", true},
+        {"-", true},
     };
 
     (void)state;

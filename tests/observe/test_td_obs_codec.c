@@ -192,14 +192,18 @@ each_rule_is_kept(void **state)
         {"no value has", {0x38}, 1},
         {"longer than it need be", {0x04, 0x02}, 2},             /* int 1 has a short form */
         {"longer than it need be", {0x04, 0x81, 0x80, 0x00}, 4}, /* padded varint */
-        {"more than 64 bits", {0x04, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02}, 11},
-        {"longer than it need be", {0x07, 0x01, 'a'}, 3},        /* short string has a short form */
-        {"longer than it need be", {0x08, 0x01, 0x01}, 3},       /* so has a short list */
+        {"more than 64 bits",
+         {0x04, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02},
+         11},
+        {"longer than it need be", {0x07, 0x01, 'a'}, 3},  /* short string has a short form */
+        {"longer than it need be", {0x08, 0x01, 0x01}, 3}, /* so has a short list */
         {"no utf-8", {0x21, 0xFF}, 2},
         {"not a big int", {0x05, 0x01, '1'}, 3},
         {"beyond the end", {0x08, 0x7F, 0x01}, 3},
         {"not been yet", {0x80}, 1},
-        {"not been yet", {0x0B, 0xC1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01}, 11}, /* + 64 wraps */
+        {"not been yet",
+         {0x0B, 0xC1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01},
+         11}, /* + 64 wraps */
         {"should be a reference", {0x12, 0x21, 'a', 0x21, 'a'}, 5},
         {"not sorted", {0x09, 0x02, 0x42, 0x41}, 4},
         {"behind the end", {0x01, 0x01}, 2},
@@ -255,7 +259,7 @@ static void
 deep_bytes_are_refused(void **state)
 {
     enum { DEEP_CNT = 200000 };
-    td_obs_t *obs   = td_obs_new();
+    td_obs_t *obs = td_obs_new();
     size_t    sz;
     uint8_t  *head  = encoded(obs, td_obs_null(obs), &sz);
     uint8_t  *bytes = td_malloc(sz + DEEP_CNT);

@@ -29,9 +29,9 @@ describe(td_obs_t *obs, td_val_t reference, td_val_t subject, char *out, size_t 
         char *one = td_obs_json(obs, diffs[idx].reference, false);
         char *two = td_obs_json(obs, diffs[idx].subject, false);
 
-        len += (size_t)snprintf(out + len, out_sz - len, "%s%s %s %.30s|%.30s", idx != 0 ? "; " : "",
-                                diffs[idx].path, diffs[idx].field, one != NULL ? one : "-",
-                                two != NULL ? two : "-");
+        len += (size_t)snprintf(out + len, out_sz - len, "%s%s %s %.30s|%.30s",
+                                idx != 0 ? "; " : "", diffs[idx].path, diffs[idx].field,
+                                one != NULL ? one : "-", two != NULL ? two : "-");
         assert_true(len < out_sz);
         td_free(one);
         td_free(two);
@@ -53,27 +53,36 @@ differences_have_addresses(void **state)
         {"ConstantVariable{value=5}", "ConstantVariable{value=6}",
          "value ConstantVariable.value 5|6"},
         {"Frame{roots=[Root{tracker=ConstantVariable{value=1}}, Root{tracker=ListVariable{items=["
-         "ConstantVariable{value=1}, ConstantVariable{value='a', guards=([L'x', 'ID_MATCH', false, null])}]}}]}",
+         "ConstantVariable{value=1}, ConstantVariable{value='a', guards=([L'x', 'ID_MATCH', false, "
+         "null])}]}}]}",
          "Frame{roots=[Root{tracker=ConstantVariable{value=1}}, Root{tracker=ListVariable{items=["
          "ConstantVariable{value=1}, ConstantVariable{value='a', guards=()}]}}]}",
-         "roots[1].tracker.items[1].guards ConstantVariable.guards [\"L['x']\", \"ID_MATCH\", {\"guard|-"},
+         "roots[1].tracker.items[1].guards ConstantVariable.guards [\"L['x']\", \"ID_MATCH\", "
+         "{\"guard|-"},
         /* a source is one value, whatever differs inside */
-        {"ListVariable{source=['AttrSource', L'x', 'a']}", "ListVariable{source=['AttrSource', L'y', 'b']}",
-         "source ListVariable.source [\"AttrSource\", [\"LocalSource\",|[\"AttrSource\", [\"LocalSource\","},
+        {"ListVariable{source=['AttrSource', L'x', 'a']}",
+         "ListVariable{source=['AttrSource', L'y', 'b']}",
+         "source ListVariable.source [\"AttrSource\", [\"LocalSource\",|[\"AttrSource\", "
+         "[\"LocalSource\","},
         /* another class: the record itself */
         {"ListVariable{items=[ConstantVariable{}]}", "ListVariable{items=[EnumVariable{}]}",
-         "items[0] ConstantVariable.kind {\"kind\":\"ConstantVariable\",\"so|{\"kind\":\"EnumVariable\",\"source"},
+         "items[0] ConstantVariable.kind "
+         "{\"kind\":\"ConstantVariable\",\"so|{\"kind\":\"EnumVariable\",\"source"},
         {"Root{tracker=ListVariable{}}", "Root{tracker=null}",
          "tracker Root.tracker {\"kind\":\"ListVariable\",\"source|null"},
         /* build order: fields in schema order, lists by index */
         {"ListVariable{source=L'a', items=[1, 2], mutable_local=3}",
          "ListVariable{source=L'b', items=[1, 4], mutable_local=5}",
-         "source ListVariable.source [\"LocalSource\", \"a\", false]|[\"LocalSource\", \"b\", false]; "
+         "source ListVariable.source [\"LocalSource\", \"a\", false]|[\"LocalSource\", \"b\", "
+         "false]; "
          "items[1] ListVariable.items 2|4; mutable_local ListVariable.mutable_local 3|5"},
         /* a dict of trackers */
-        {"ConstDictVariable{items=[['a', ConstantVariable{value=1}], ['b', ConstantVariable{value=2}]]}",
-         "ConstDictVariable{items=[['a', ConstantVariable{value=1}], ['c', ConstantVariable{value=3}]]}",
-         "items[1].key ConstDictVariable.items \"b\"|\"c\"; items[1].value.value ConstantVariable.value 2|3"},
+        {"ConstDictVariable{items=[['a', ConstantVariable{value=1}], ['b', "
+         "ConstantVariable{value=2}]]}",
+         "ConstDictVariable{items=[['a', ConstantVariable{value=1}], ['c', "
+         "ConstantVariable{value=3}]]}",
+         "items[1].key ConstDictVariable.items \"b\"|\"c\"; items[1].value.value "
+         "ConstantVariable.value 2|3"},
         /* members of a bag count */
         {"ListVariable{guards=([L'x', 'A', false, null], [L'x', 'A', false, null])}",
          "ListVariable{guards=([L'x', 'A', false, null])}",
@@ -114,10 +123,10 @@ a_shared_record_is_searched_once(void **state)
                 td_field_t const *order = td_class_fields(TD_CLASS_ListVariable, &cnt);
 
                 for (size_t idx = 0; idx < cnt; idx++) {
-                    fields[idx] = (td_obs_field_t){order[idx],
-                                                   order[idx] == TD_FIELD_BaseListVariable_items
-                                                       ? pair[side]
-                                                       : td_obs_null(obs)};
+                    fields[idx] =
+                        (td_obs_field_t){order[idx], order[idx] == TD_FIELD_BaseListVariable_items
+                                                         ? pair[side]
+                                                         : td_obs_null(obs)};
                 }
                 pair[side] = td_obs_record(obs, TD_CLASS_ListVariable, fields, cnt);
             }

@@ -48,23 +48,24 @@ trackers_have_source_guards_and_fields(void **state)
     td_obs_t *obs = td_obs_new();
 
     (void)state;
-    expect_json(obs,
-                value_of(obs, "ConstantVariable{source=['AttrSource', L'm', 'w'], value=5, guards=("
-                              "[L'b', 'ID_MATCH', false, null],"
-                              "[L'a', 'TYPE_MATCH', true, null],"
-                              "[L'a', 'TENSOR_MATCH', false, [['value', ['weakref', ['object', 3]]]]])}"),
-                "{\"kind\":\"ConstantVariable\","
-                "\"source\":\"L['m'].w\","
-                "\"source_tree\":[\"AttrSource\", [\"LocalSource\", \"m\", false], \"w\"],"
-                "\"guards\":["
-                "[\"L['a']\", \"TENSOR_MATCH\", {\"guard_source\": \"LOCAL\", "
-                "\"source_tree\": [\"LocalSource\", \"a\", false], "
-                "\"payload\": {\"value\": [\"weakref\", [\"object\", 3]]}}], "
-                "[\"L['a']\", \"TYPE_MATCH\", {\"guard_source\": \"LOCAL\", "
-                "\"source_tree\": [\"LocalSource\", \"a\", false], \"is_volatile\": true}], "
-                "[\"L['b']\", \"ID_MATCH\", {\"guard_source\": \"LOCAL\", "
-                "\"source_tree\": [\"LocalSource\", \"b\", false]}]],"
-                "\"fields\":{\"value\":5,\"mutable_local\":null,\"recursively_contains\":null}}");
+    expect_json(
+        obs,
+        value_of(obs, "ConstantVariable{source=['AttrSource', L'm', 'w'], value=5, guards=("
+                      "[L'b', 'ID_MATCH', false, null],"
+                      "[L'a', 'TYPE_MATCH', true, null],"
+                      "[L'a', 'TENSOR_MATCH', false, [['value', ['weakref', ['object', 3]]]]])}"),
+        "{\"kind\":\"ConstantVariable\","
+        "\"source\":\"L['m'].w\","
+        "\"source_tree\":[\"AttrSource\", [\"LocalSource\", \"m\", false], \"w\"],"
+        "\"guards\":["
+        "[\"L['a']\", \"TENSOR_MATCH\", {\"guard_source\": \"LOCAL\", "
+        "\"source_tree\": [\"LocalSource\", \"a\", false], "
+        "\"payload\": {\"value\": [\"weakref\", [\"object\", 3]]}}], "
+        "[\"L['a']\", \"TYPE_MATCH\", {\"guard_source\": \"LOCAL\", "
+        "\"source_tree\": [\"LocalSource\", \"a\", false], \"is_volatile\": true}], "
+        "[\"L['b']\", \"ID_MATCH\", {\"guard_source\": \"LOCAL\", "
+        "\"source_tree\": [\"LocalSource\", \"b\", false]}]],"
+        "\"fields\":{\"value\":5,\"mutable_local\":null,\"recursively_contains\":null}}");
     td_obs_free(obs);
 }
 
@@ -106,8 +107,10 @@ static void
 indented_json_has_a_line_for_each_member(void **state)
 {
     td_obs_t *obs  = td_obs_new();
-    char     *json = td_obs_json(obs, value_of(obs, "Root{source=L'x', tracker=ConstantVariable{"
-                                                    "value=[1, 2], guards=([L'x', 'A', false, null])}}"),
+    char     *json = td_obs_json(obs,
+                                 value_of(obs, "Root{source=L'x', tracker=ConstantVariable{"
+                                                   "value=[1, 2], guards=("
+                                                   "[L'x', 'A', false, null])}}"),
                                  true);
 
     (void)state;
@@ -143,38 +146,38 @@ trees_are_for_people(void **state)
     char     *tree;
 
     (void)state;
-    tree = td_obs_tree_text(obs, value_of(obs, "Root{source=L'x', outcome='tracker', tracker="
-                                               "ListVariable{source=L'x', items=["
-                                               "ConstantVariable{value=['torch.dtype', 'float32']},"
-                                               "ConstantVariable{value=[1, 'a']}], guards=("
-                                               "[L'x', 'TYPE_MATCH', true, null],"
-                                               "[L'x', 'TENSOR_MATCH', false, [['value', 3]]])}}"),
+    tree = td_obs_tree_text(obs,
+                            value_of(obs, "Root{source=L'x', outcome='tracker', tracker="
+                                          "ListVariable{source=L'x', items=["
+                                          "ConstantVariable{value=['torch.dtype', 'float32']},"
+                                          "ConstantVariable{value=[1, 'a']}], guards=("
+                                          "[L'x', 'TYPE_MATCH', true, null],"
+                                          "[L'x', 'TENSOR_MATCH', false, [['value', 3]]])}}"),
                             false);
     assert_non_null(tree);
-    assert_string_equal(tree,
-                        "Root\n"
-                        "  source: L['x'] (LocalSource)\n"
-                        "  outcome: 'tracker'\n"
-                        "  tracker: ListVariable\n"
-                        "    source: L['x'] (LocalSource)\n"
-                        "    items: \n"
-                        "      [0] ConstantVariable\n"
-                        "        source: None\n"
-                        "        value: torch.float32\n"
-                        "        mutable_local: None\n"
-                        "        recursively_contains: None\n"
-                        "        guards: None\n"
-                        "      [1] ConstantVariable\n"
-                        "        source: None\n"
-                        "        value: [1, 'a']\n"
-                        "        mutable_local: None\n"
-                        "        recursively_contains: None\n"
-                        "        guards: None\n"
-                        "    mutable_local: None\n"
-                        "    recursively_contains: None\n"
-                        "    guards: \n"
-                        "      TENSOR_MATCH L['x'] (LocalSource) LOCAL [<value 3>]\n"
-                        "      TYPE_MATCH L['x'] (LocalSource) LOCAL volatile\n");
+    assert_string_equal(tree, "Root\n"
+                              "  source: L['x'] (LocalSource)\n"
+                              "  outcome: 'tracker'\n"
+                              "  tracker: ListVariable\n"
+                              "    source: L['x'] (LocalSource)\n"
+                              "    items: \n"
+                              "      [0] ConstantVariable\n"
+                              "        source: None\n"
+                              "        value: torch.float32\n"
+                              "        mutable_local: None\n"
+                              "        recursively_contains: None\n"
+                              "        guards: None\n"
+                              "      [1] ConstantVariable\n"
+                              "        source: None\n"
+                              "        value: [1, 'a']\n"
+                              "        mutable_local: None\n"
+                              "        recursively_contains: None\n"
+                              "        guards: None\n"
+                              "    mutable_local: None\n"
+                              "    recursively_contains: None\n"
+                              "    guards: \n"
+                              "      TENSOR_MATCH L['x'] (LocalSource) LOCAL [<value 3>]\n"
+                              "      TYPE_MATCH L['x'] (LocalSource) LOCAL volatile\n");
     td_free(tree);
     td_obs_free(obs);
 }
@@ -218,8 +221,9 @@ a_failing_allocation_is_told(void **state)
 
     (void)state;
     for (uint64_t nth = 1; struck; nth++) {
-        td_val_t val = value_of(obs, "ListVariable{source=L'x', guards=([L'x', 'A', false, null])}");
-        char    *text[2];
+        td_val_t val =
+            value_of(obs, "ListVariable{source=L'x', guards=([L'x', 'A', false, null])}");
+        char *text[2];
 
         td_nomem_arm(nth);
         text[0] = td_obs_json(obs, val, true);

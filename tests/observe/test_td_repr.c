@@ -31,12 +31,27 @@ floats_are_shortest(void **state)
         double      value;
         char const *text;
     } const table[] = {
-        {0.0, "0.0"}, {-0.0, "-0.0"}, {1.5, "1.5"}, {0.1, "0.1"}, {100.0, "100.0"},
-        {1e15, "1000000000000000.0"}, {1e16, "1e+16"}, {123456789012345680.0, "1.2345678901234568e+17"},
-        {0.0001, "0.0001"}, {0.00012, "0.00012"}, {1e-5, "1e-05"}, {1.25e-5, "1.25e-05"},
-        {123456.789, "123456.789"}, {-2.5e-3, "-0.0025"}, {5e-324, "5e-324"},
-        {1.7976931348623157e308, "1.7976931348623157e+308"}, {1.0 / 3, "0.3333333333333333"},
-        {9007199254740993.0, "9007199254740992.0"}, {NAN, "nan"}, {INFINITY, "inf"}, {-INFINITY, "-inf"},
+        {0.0, "0.0"},
+        {-0.0, "-0.0"},
+        {1.5, "1.5"},
+        {0.1, "0.1"},
+        {100.0, "100.0"},
+        {1e15, "1000000000000000.0"},
+        {1e16, "1e+16"},
+        {123456789012345680.0, "1.2345678901234568e+17"},
+        {0.0001, "0.0001"},
+        {0.00012, "0.00012"},
+        {1e-5, "1e-05"},
+        {1.25e-5, "1.25e-05"},
+        {123456.789, "123456.789"},
+        {-2.5e-3, "-0.0025"},
+        {5e-324, "5e-324"},
+        {1.7976931348623157e308, "1.7976931348623157e+308"},
+        {1.0 / 3, "0.3333333333333333"},
+        {9007199254740993.0, "9007199254740992.0"},
+        {NAN, "nan"},
+        {INFINITY, "inf"},
+        {-INFINITY, "-inf"},
     };
 
     (void)state;
@@ -58,9 +73,11 @@ texts_choose_their_quotes(void **state)
     expect(obs, td_obs_cstr(obs, "it's"), "\"it's\"");
     expect(obs, td_obs_cstr(obs, "'\""), "'\\'\"'");
     expect(obs, td_obs_str(obs, "\0\x1F\x7F\r\t", 5), "'\\x00\\x1f\\x7f\\r\\t'");
-    expect(obs, td_obs_cstr(obs, "\xC2\xAD\xE2\x80\xA8\xF3\xA0\x80\x81"), "'\\xad\\u2028\\U000e0001'");
+    expect(obs, td_obs_cstr(obs, "\xC2\xAD\xE2\x80\xA8\xF3\xA0\x80\x81"),
+           "'\\xad\\u2028\\U000e0001'");
     expect(obs, td_obs_cstr(obs, "\xCE\xB1\xE4\xB8\xAD"), "'\xCE\xB1\xE4\xB8\xAD'");
-    expect(obs, td_form_bytes(obs, (uint8_t const *)"a'\\\x00\xFF\n", 6), "b\"a'\\\\\\x00\\xff\\n\"");
+    expect(obs, td_form_bytes(obs, (uint8_t const *)"a'\\\x00\xFF\n", 6),
+           "b\"a'\\\\\\x00\\xff\\n\"");
     expect(obs, td_form_bytes(obs, NULL, 0), "b''");
     td_obs_free(obs);
 }
@@ -98,7 +115,8 @@ static void
 identifiers_are_told(void **state)
 {
     static char const *const yes[] = {"a", "_", "A1", "\xC3\xA9", "a\xCC\x81", "x\xC2\xB7"};
-    static char const *const no[]  = {"", "1", "a-", "a b", "\xCC\x81", "\xE2\x82\xAC", "\xED\xA0\x80"};
+    static char const *const no[]  = {
+         "", "1", "a-", "a b", "\xCC\x81", "\xE2\x82\xAC", "\xED\xA0\x80"};
 
     (void)state;
     for (size_t idx = 0; idx < sizeof yes / sizeof *yes; idx++) {

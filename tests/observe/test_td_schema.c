@@ -39,12 +39,15 @@ static void
 fields_are_found_in_the_class_or_above(void **state)
 {
     (void)state;
-    assert_int_equal(td_field_find(TD_CLASS_ListVariable, "guards"), TD_FIELD_VariableTracker_guards);
-    assert_int_equal(td_field_find(TD_CLASS_ListVariable, "items"), TD_FIELD_BaseListVariable_items);
+    assert_int_equal(td_field_find(TD_CLASS_ListVariable, "guards"),
+                     TD_FIELD_VariableTracker_guards);
+    assert_int_equal(td_field_find(TD_CLASS_ListVariable, "items"),
+                     TD_FIELD_BaseListVariable_items);
     assert_int_equal(td_field_find(TD_CLASS_VariableTracker, "items"), TD_FIELD_NONE);
     assert_int_equal(td_field_find(TD_CLASS_NONE, "items"), TD_FIELD_NONE);
     assert_string_equal(td_field_info(TD_FIELD_BaseListVariable_items)->attribute, "items");
-    assert_string_equal(td_field_info(TD_FIELD_BaseListVariable_items)->class_name, "BaseListVariable");
+    assert_string_equal(td_field_info(TD_FIELD_BaseListVariable_items)->class_name,
+                        "BaseListVariable");
     assert_int_equal(td_field_info(TD_FIELD_BaseListVariable_items)->form, TD_FORM_TRACKERS);
     assert_null(td_field_info(TD_FIELD_CNT));
 }
@@ -102,8 +105,8 @@ no_class_has_no_fields(void **state)
 static void
 every_row_has_its_reason(void **state)
 {
-    static char const *const reasons[] = {"bookkeeping-of-python", "cache", "backlink", "later-stage",
-                                          "address"};
+    static char const *const reasons[] = {"bookkeeping-of-python", "cache", "backlink",
+                                          "later-stage", "address"};
 
     (void)state;
     for (td_field_t field = TD_FIELD_NONE + 1; field < TD_FIELD_CNT; field++) {
@@ -113,8 +116,9 @@ every_row_has_its_reason(void **state)
         for (size_t idx = 0; idx < sizeof reasons / sizeof *reasons; idx++) {
             known = known || strcmp(info->why, reasons[idx]) == 0;
         }
-        if (info->disposition == TD_IGNORED ? !known
-                                            : (info->why[0] != '\0') != (info->disposition == TD_IMPLIED)) {
+        if (info->disposition == TD_IGNORED
+                ? !known
+                : (info->why[0] != '\0') != (info->disposition == TD_IMPLIED)) {
             fail_msg("%s.%s: %s", info->class_name, info->attribute, info->why);
         }
         if (info->disposition == TD_COMPARED) {
@@ -133,7 +137,7 @@ source_trees_have_the_rows_of_the_schema(void **state)
     for (td_source_class_t source_class = 0; source_class < TD_SOURCE_CLASS_CNT; source_class++) {
         td_source_class_info_t const *info = td_source_class_info(source_class);
         size_t                        cnt;
-        td_field_t const *fields = td_class_fields(td_class_find(info->name), &cnt);
+        td_field_t const             *fields = td_class_fields(td_class_find(info->name), &cnt);
 
         assert_int_equal(cnt, info->field_cnt);
         for (size_t idx = 0; idx < cnt; idx++) {

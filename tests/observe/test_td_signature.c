@@ -19,7 +19,8 @@ static char const *
 signature_of(td_obs_t *obs, char const *reference, char const *subject)
 {
     td_obs_diff_t        diffs[8];
-    td_signature_parts_t parts = {.diffs = diffs, .entry = "wrap", .function = "f", .condition = "c"};
+    td_signature_parts_t parts = {
+        .diffs = diffs, .entry = "wrap", .function = "f", .condition = "c"};
 
     parts.diff_cnt = td_obs_diff(obs, value_of(obs, reference), value_of(obs, subject), diffs, 8);
     assert_true(parts.diff_cnt > 0);
@@ -45,8 +46,10 @@ signatures_say_what_and_not_where(void **state)
         {"ConstantVariable{value=['torch.dtype', 'float32']}", "ConstantVariable{value=null}",
          "wrap | ConstantVariable.value | value | torch.dtype / None | f: c"},
         {"Root{outcome='tracker', tracker=ListVariable{}}",
-         "Root{outcome='exception', exception=Exception{kind='m.Unsupported', message='no x of 3'}}",
-         "wrap | Root.outcome | outcome | tracker ListVariable / exception m.Unsupported: no x of # | f: c"},
+         "Root{outcome='exception', exception=Exception{kind='m.Unsupported', message='no x of "
+         "3'}}",
+         "wrap | Root.outcome | outcome | tracker ListVariable / exception m.Unsupported: no x of "
+         "# | f: c"},
         {"Root{exception=Exception{kind='E', message='size 3 at 0x7f'}}",
          "Root{exception=Exception{kind='E', message='other'}}",
          "wrap | Exception.message | exception.message | size # at # / other | f: c"},

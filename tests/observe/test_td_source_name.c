@@ -128,7 +128,11 @@ attributes_are_spelled(void **state)
     expect(attr(x, "0"), "getattr(L['x'], '0')", "LOCAL");
     expect(attr(x, ""), "getattr(L['x'], '')", "LOCAL");
     expect(attr(x, "layers.0"), "getattr(L['x'].layers, '0')", "LOCAL");
-    expect(attr(x, "\xC3\xA9" "1"), "L['x'].\xC3\xA9" "1", "LOCAL");
+    expect(attr(x, "\xC3\xA9"
+                   "1"),
+           "L['x'].\xC3\xA9"
+           "1",
+           "LOCAL");
     expect(attr(x, "a b"), "getattr(L['x'], 'a b')", "LOCAL");
     expect(td_form_attr(obs, TD_SOURCE_CLASS_ParamBufferSource, x, "a.w", 3), "L['x'].a.w",
            "LOCAL_NN_MODULE");
@@ -138,9 +142,9 @@ attributes_are_spelled(void **state)
 static void
 items_are_spelled(void **state)
 {
-    td_val_t x     = local("x");
-    td_val_t slice = td_form_slice_index(obs, td_obs_int(obs, 1), td_obs_int(obs, 2),
-                                         td_obs_null(obs));
+    td_val_t x = local("x");
+    td_val_t slice =
+        td_form_slice_index(obs, td_obs_int(obs, 1), td_obs_int(obs, 2), td_obs_null(obs));
 
     (void)state;
     expect(item(x, td_obs_int(obs, 0)), "L['x'][0]", "LOCAL");
@@ -148,8 +152,8 @@ items_are_spelled(void **state)
     expect(item(x, td_obs_float(obs, 1.5)), "L['x'][1.5]", "LOCAL");
     expect(item(x, td_obs_bool(obs, true)), "L['x'][True]", "LOCAL");
     expect(item(x, td_obs_null(obs)), "L['x'][None]", "LOCAL");
-    expect(item(x, td_obs_bigint(obs, "1180591620717411303424")),
-           "L['x'][1180591620717411303424]", "LOCAL");
+    expect(item(x, td_obs_bigint(obs, "1180591620717411303424")), "L['x'][1180591620717411303424]",
+           "LOCAL");
     expect(td_form_item(obs, TD_SOURCE_CLASS_GetItemSource, x, slice, true),
            "L['x'][slice(1, 2, None)]", "LOCAL");
     expect(item(x, local("i")), "L['x'][L['i']]", "LOCAL");
@@ -158,9 +162,9 @@ items_are_spelled(void **state)
     expect(item(td_form_chained(obs, TD_SOURCE_CLASS_NNModuleSource, x), red()),
            "L['x'][L[\"Color\"].RED]", "LOCAL_NN_MODULE");
     expect(item(x, td_form_object(obs, 3)), "L['x'][<object 3>]", "LOCAL");
-    expect(td_form_item(obs, TD_SOURCE_CLASS_TupleIteratorGetItemSource, x, td_obs_int(obs, 2),
-                        false),
-           "___tuple_iterator_getitem(L['x'], 2)", "LOCAL");
+    expect(
+        td_form_item(obs, TD_SOURCE_CLASS_TupleIteratorGetItemSource, x, td_obs_int(obs, 2), false),
+        "___tuple_iterator_getitem(L['x'], 2)", "LOCAL");
     expect(two(TD_SOURCE_CLASS_ODictGetItemSource, x, text("k")), "___odict_getitem(L['x'], 'k')",
            "LOCAL");
     expect(two(TD_SOURCE_CLASS_ODictGetItemSource, x,
@@ -187,7 +191,8 @@ wrappings_are_spelled(void **state)
            "L['x'].__defaults__[0]", "LOCAL");
     expect(three(TD_SOURCE_CLASS_DefaultsSource, x, text("k"), td_obs_bool(obs, true)),
            "L['x'].__kwdefaults__['k']", "LOCAL");
-    expect(td_form_tensor_property(obs, x, "SIZE", td_obs_int(obs, 1)), "L['x'].size()[1]", "LOCAL");
+    expect(td_form_tensor_property(obs, x, "SIZE", td_obs_int(obs, 1)), "L['x'].size()[1]",
+           "LOCAL");
     expect(td_form_tensor_property(obs, x, "STRIDE", zero), "L['x'].stride()[0]", "LOCAL");
     expect(td_form_tensor_property(obs, x, "STORAGE_OFFSET", td_obs_null(obs)),
            "L['x'].storage_offset()", "LOCAL");
@@ -232,22 +237,22 @@ module_sources_map_their_base(void **state)
 static void
 what_is_no_source_has_no_name(void **state)
 {
-    td_val_t wrong = td_obs_pair(obs, text("NoSource"), td_obs_int(obs, 1));
+    td_val_t wrong            = td_obs_pair(obs, text("NoSource"), td_obs_int(obs, 1));
     td_val_t short_of_a_field = td_obs_pair(obs, text("LocalSource"), text("x"));
 
     (void)state;
     assert_null(td_form_source_name(obs, td_obs_int(obs, 3), NULL));
     assert_null(td_form_source_name(obs, wrong, NULL));
     assert_null(td_form_source_name(obs, short_of_a_field, NULL));
-    assert_null(td_form_source_name(obs, td_obs_triple(obs, text("AttrSource"), wrong, text("a")),
-                                    NULL));
+    assert_null(
+        td_form_source_name(obs, td_obs_triple(obs, text("AttrSource"), wrong, text("a")), NULL));
     assert_int_equal(td_obs_status(obs), TD_OK);
 }
 
 static void
 a_failing_allocation_is_told(void **state)
 {
-    td_val_t tree = attr(item(local("x"), td_obs_int(obs, 5)), "a");
+    td_val_t tree   = attr(item(local("x"), td_obs_int(obs, 5)), "a");
     bool     struck = true;
     uint64_t nth    = 1;
 
