@@ -116,7 +116,7 @@ double        td_obs_get_float(td_obs_t const *obs, td_val_t val);
 char const   *td_obs_get_str  (td_obs_t const *obs, td_val_t val, size_t *sz); /* STR, BIGINT */
 td_class_t    td_obs_get_class(td_obs_t const *obs, td_val_t val); /* RECORD */
 size_t        td_obs_get_cnt  (td_obs_t const *obs, td_val_t val); /* LIST, BAG, RECORD */
-td_val_t      td_obs_get_item (td_obs_t const *obs, td_val_t val, size_t idx); /* LIST, BAG, RECORD */
+td_val_t      td_obs_get_item (td_obs_t const *obs, td_val_t val, size_t idx); /* as get_cnt */
 td_field_t    td_obs_get_field(td_obs_t const *obs, td_val_t val, size_t idx); /* RECORD */
 
 /* td_obs_cmp orders values by content alone (never by id): <0, 0, >0.  By kind,
