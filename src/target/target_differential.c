@@ -28,23 +28,33 @@ announce(td_check_t *check, td_prog_t const *prog, td_report_t const *report)
     }
 }
 
-int
-td_target_differential(uint8_t const *data, size_t data_sz)
+static void
+judge(td_prog_t const *prog)
 {
-    td_prog_t          prog;
     td_report_t const *report = NULL;
     td_check_t        *check  = td_process_check();
 
+    if (td_check_program(check, prog, false, &report) != TD_OK) {
+        td_finding_broken(prog, td_check_why());
+    }
+    td_campaign_add(check, prog, report);
+    if (td_render_class(report) != NULL) {
+        announce(check, prog, report);
+    }
+}
+
+int
+td_target_differential(uint8_t const *data, size_t data_sz)
+{
+    td_prog_t prog;
+
+    td_process_check();
     td_prog_init(&prog);
     if (td_prog_repair(data, data_sz, &prog, NULL) != TD_OK) {
         td_process_stop("out of memory while repairing an input");
     }
-    if (td_check_program(check, &prog, false, &report) != TD_OK) {
-        td_process_stop(td_check_why());
-    }
-    td_campaign_add(check, &prog, report);
-    if (td_render_class(report) != NULL) {
-        announce(check, &prog, report);
+    if (td_process_allows(&prog)) {
+        judge(&prog);
     }
     td_prog_clear(&prog);
     return 0;

@@ -20,7 +20,7 @@ td_target_subject(uint8_t const *data, size_t data_sz)
         td_process_stop("out of memory while repairing an input");
     }
     if (td_check_quiet(check, &prog, &why) != TD_OK) {
-        td_process_stop(td_check_why());
+        td_finding_broken(&prog, td_check_why());
     }
     td_campaign_add(check, &prog, NULL);
     if (why != NULL) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/td_alloc.h"
+#include "check/td_render.h"
 #include "target/td_process.h"
 
 enum { PATH_SZ = 1024 };
@@ -97,4 +98,20 @@ td_finding_announce(td_prog_t const *prog, char const *hash, char const *headlin
     fprintf(stderr, "ASSERTION FAILED: FuzzerHash=%s %s\n", hash, headline);
     fflush(NULL);
     abort();
+}
+
+_Noreturn void
+td_finding_broken(td_prog_t const *prog, char const *why)
+{
+    char        hash[9];
+    char const *root    = getenv("TANDEM_FINDINGS");
+    char       *program = td_prog_disasm(prog); /* given up with the process */
+
+    td_render_hash(why, hash);
+    if (root != NULL && root[0] != '\0') {
+        folder_write(root, prog, hash, why,
+                     "{\"schema\": 1, \"class\": \"harness\", \"signature\": null}\n");
+    }
+    fprintf(stderr, "%s\n", program == NULL ? "" : program);
+    td_process_stop(why);
 }

@@ -17,4 +17,8 @@
 void td_finding_announce(td_prog_t const *prog, char const *hash, char const *headline,
                          char const *text, char const *json);
 
+/* td_finding_broken ends the process: the harness itself failed on prog.  The
+   program is kept like a finding (class "harness"), so that it can be looked at. */
+_Noreturn void td_finding_broken(td_prog_t const *prog, char const *why);
+
 #endif

@@ -5,13 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/td_alloc.h"
+#include "gen/td_crossover.h"
+#include "gen/td_gen.h"
+#include "gen/td_mutate.h"
+#include "gen/td_trim.h"
 #include "target/td_target.h"
 
 enum {
     EXIT_BAD_INPUT = 2,
     EXIT_HARNESS   = 3,
     TURN_LENGTH    = 2048, /* a second or two: some twenty swarms a minute */
-    ONLY_SZ        = 4096,
+    STAND_ASIDE = 8, /* one mutation in so many is the engine's own: bytes we would never write */
+    FRESH       = 4, /* one in so many is no mutation but a new program */
+    ONLY_SZ     = 4096,
 };
 
 /* An engine treats a plain exit() of a target as a crash of it; nothing is to be
@@ -88,22 +95,92 @@ weights_read(td_weights_t *weights)
     }
 }
 
-td_weights_t const *
-td_process_weights(void)
+/* Everything that is kept to, before a swarm is drawn from it. */
+static td_weights_t const *
+weights_all(void)
 {
-    static td_weights_t all, swarm;
-    static uint64_t     seed, call_cnt;
+    static td_weights_t all; /* lives as long as the process */
+    static bool         read;
 
-    if (call_cnt == 0) {
-        char const *text = variable("TANDEM_SEED");
-
-        seed = text == NULL ? 0 : strtoull(text, NULL, 10);
+    if (!read) {
         weights_read(&all);
+        read = true;
     }
-    if (call_cnt++ % TURN_LENGTH == 0) {
-        td_weights_swarm(&all, seed + call_cnt / TURN_LENGTH, &swarm);
+    return &all;
+}
+
+static td_weights_t const *
+weights_now(void)
+{
+    static td_weights_t swarm; /* of this turn */
+    static uint64_t     call_cnt;
+
+    if (call_cnt % TURN_LENGTH == 0) {
+        char const *text = variable("TANDEM_SEED");
+        uint64_t    seed = text == NULL ? 0 : strtoull(text, NULL, 10);
+
+        td_weights_swarm(weights_all(), seed + call_cnt / TURN_LENGTH, &swarm);
     }
+    call_cnt++;
     return &swarm;
+}
+
+static bool
+is_free(void)
+{
+    return variable("TANDEM_ONLY") == NULL;
+}
+
+/* A generated program over data; 0: none fits. */
+static size_t
+fresh(uint8_t *data, size_t sz_max, unsigned seed)
+{
+    td_prog_t prog;
+    uint8_t  *bytes = NULL; /* owned */
+    size_t    sz    = 0;
+
+    td_prog_init(&prog);
+    if (td_gen(&prog, seed, sz_max, 0, weights_now()) == TD_OK &&
+        td_prog_encode(&prog, &bytes, &sz) == TD_OK && sz <= sz_max) {
+        memcpy(data, bytes, sz);
+    } else {
+        sz = 0;
+    }
+    td_free(bytes);
+    td_prog_clear(&prog);
+    return sz;
+}
+
+size_t
+td_process_mutate(uint8_t *data, size_t sz, size_t sz_max, unsigned seed)
+{
+    size_t mutated = 0;
+
+    if (seed % STAND_ASIDE == 0 && is_free()) {
+        return 0;
+    }
+    if (seed % FRESH == 1) {
+        mutated = fresh(data, sz_max, seed);
+    }
+    return mutated != 0 ? mutated : td_mutate(data, sz, sz_max, seed, weights_now(), NULL);
+}
+
+size_t
+td_process_cross(uint8_t const *left, size_t left_sz, uint8_t const *right, size_t right_sz,
+                 uint8_t *out, size_t out_sz_max, unsigned seed)
+{
+    return td_crossover(left, left_sz, right, right_sz, out, out_sz_max, seed, weights_now());
+}
+
+bool
+td_process_allows(td_prog_t const *prog)
+{
+    bool allowed = true;
+
+    if (!is_free() && td_trim_allowed(prog, weights_all(), &allowed) != TD_OK) {
+        td_process_stop("out of memory while looking at an input");
+    }
+    return allowed;
 }
 
 void
@@ -111,6 +188,6 @@ td_target_prepare(char const *target_name)
 {
     if (strcmp(target_name, "decode") != 0) { /* it alone needs no builder */
         td_process_check();
-        td_process_weights();
+        weights_now();
     }
 }

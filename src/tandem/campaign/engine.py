@@ -80,6 +80,7 @@ class Process:
             f"-rss_limit_mb={plan.max_rss}",
             f"-seed={seed & 0x7FFFFFFF or 1}",
             "-reload=5",
+            "-len_control=0",  # programs are as long as they are; small ones alone find little
             "-print_final_stats=1",
         ]
         if seconds is not None:

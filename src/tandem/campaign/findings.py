@@ -45,7 +45,7 @@ def read_finding(folder: str) -> dict[str, Any]:
         with open(os.path.join(folder, "finding.json"), encoding="utf-8") as stream:
             return json.load(stream)
     except (OSError, ValueError) as error:
-        return {"class": "unknown", "signature": f"finding.json cannot be read: {error}"}
+        return {"schema": 1, "class": "unknown", "signature": f"finding.json cannot be read: {error}"}
 
 
 def log_tail(path: str) -> str:
