@@ -218,6 +218,21 @@ function(td_add_tests)
   endforeach()
 endfunction()
 
+# Every tests/check/subject_*.c is a subject in a shared object of its own,
+# <build>/subjects/<name>.so, as a third party would make it: from td_abi.h alone.
+function(td_add_test_subjects)
+  if(NOT TD_WITH_TESTS OR NOT TD_WITH_PYTHON OR SKBUILD)
+    return()
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/check/subject_*.c)
+  foreach(file IN LISTS files)
+    get_filename_component(name ${file} NAME_WE)
+    add_library(${name} MODULE ${file})
+    target_link_libraries(${name} PRIVATE td_flags Python3::Module)
+    set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/subjects)
+  endforeach()
+endfunction()
+
 function(td_add_test room file)
   get_filename_component(name ${file} NAME_WE)
   get_property(pure GLOBAL PROPERTY TD_PURE_ROOMS)
