@@ -57,6 +57,19 @@ close_bracket(printer_t *printer, char const *bracket, bool has_lines)
     put_text(printer, bracket);
 }
 
+/* Bytes from text on that JSON takes as they are; 0xED may begin a surrogate. */
+static size_t
+plain_sz(char const *text, size_t sz)
+{
+    size_t idx = 0;
+
+    while (idx < sz && (uint8_t)text[idx] >= 0x20 && text[idx] != '"' && text[idx] != '\\' &&
+           (uint8_t)text[idx] != 0xED) {
+        idx++;
+    }
+    return idx;
+}
+
 static void
 put_string(printer_t *printer, char const *text, size_t sz)
 {
@@ -64,8 +77,15 @@ put_string(printer_t *printer, char const *text, size_t sz)
 
     td_writer_put_u8(writer, '"');
     for (size_t off = 0, next = 0; off < sz; off = next) {
-        uint32_t code = td_utf8_next(text, sz, &next);
+        uint32_t code;
 
+        next = off + plain_sz(text + off, sz - off);
+        td_writer_put_bytes(writer, text + off, next - off);
+        if (next == sz) {
+            break;
+        }
+        off  = next;
+        code = td_utf8_next(text, sz, &next);
         if (code == '"' || code == '\\') {
             td_writer_put_format(writer, "\\%c", (int)code);
         } else if (code < 0x20 || (code >= 0xD800 && code <= 0xDFFF)) {

@@ -112,6 +112,19 @@ put_escape(td_writer_t *writer, uint32_t code)
     }
 }
 
+/* Bytes from text on that need no second look, whatever the quotes are. */
+static size_t
+plain_sz(char const *text, size_t sz)
+{
+    size_t idx = 0;
+
+    while (idx < sz && text[idx] >= 0x20 && text[idx] < 0x7F && text[idx] != '\'' &&
+           text[idx] != '"' && text[idx] != '\\') {
+        idx++;
+    }
+    return idx;
+}
+
 void
 td_repr_str(td_writer_t *writer, char const *text, size_t sz)
 {
@@ -120,8 +133,15 @@ td_repr_str(td_writer_t *writer, char const *text, size_t sz)
 
     td_writer_put_u8(writer, (uint8_t)quote);
     for (size_t off = 0, next = 0; off < sz; off = next) {
-        uint32_t code = td_utf8_next(text, sz, &next);
+        uint32_t code;
 
+        next = off + plain_sz(text + off, sz - off);
+        td_writer_put_bytes(writer, text + off, next - off);
+        if (next == sz) {
+            break;
+        }
+        off  = next;
+        code = td_utf8_next(text, sz, &next);
         TD_ASSERT(code != UINT32_MAX);
         if (code == (uint8_t)quote || code == '\\') {
             td_writer_put_u8(writer, '\\');
