@@ -386,6 +386,9 @@ td_obs_str(td_obs_t *obs, char const *bytes, size_t sz)
     if (sz > UINT32_MAX) {
         return td_obs_fail(obs, TD_LIMIT, "a string of 4 GiB or more");
     }
+    if (sz == 0) {
+        bytes = ""; /* NULL is fine, but not for memcpy */
+    }
     return intern(obs, &(td_obs_row_t){.kind = TD_VAL_STR, .text = bytes, .cnt = (uint32_t)sz});
 }
 

@@ -29,6 +29,7 @@ equal_values_have_equal_ids(void **state)
     assert_int_not_equal(td_obs_float(obs, 0.0), td_obs_float(obs, -0.0));
     assert_int_not_equal(td_obs_str(obs, "a\0b", 3), td_obs_cstr(obs, "a"));
     assert_int_not_equal(td_obs_null(obs), td_obs_absent(obs));
+    assert_int_equal(td_obs_str(obs, NULL, 0), td_obs_cstr(obs, ""));
     assert_int_not_equal(td_obs_list(obs, NULL, 0), td_obs_bag(obs, NULL, 0));
     assert_int_equal(td_obs_status(obs), TD_OK);
     td_obs_free(obs);
