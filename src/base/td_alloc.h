@@ -14,14 +14,14 @@
    memory ran out or an armed failure struck.  Blocks are ordinary malloc'ed
    ones, so a caller outside may free them with free() (and is then counted as
    never having given them back). */
-void *td_malloc (size_t sz);
-void *td_calloc (size_t cnt, size_t sz);
+void *td_malloc(size_t sz);
+void *td_calloc(size_t cnt, size_t sz);
 void *td_realloc(void *block, size_t sz); /* on failure block stays as it was */
-void  td_free   (void *block);            /* NULL is fine */
+void  td_free(void *block);               /* NULL is fine */
 
 /* td_nomem_arm lets the nth allocation from now on (from 1) fail, once.
    td_nomem_disarm ends that and says whether it struck. */
-void td_nomem_arm   (uint64_t nth);
+void td_nomem_arm(uint64_t nth);
 bool td_nomem_disarm(void);
 
 /* td_alloc_live_cnt counts blocks handed out and not yet given back. */

@@ -15,9 +15,9 @@ typedef struct {
     size_t            used_sz; /* bytes handed out since the last reset */
 } td_arena_t;
 
-void td_arena_init (td_arena_t *arena);  /* allocates nothing */
-void td_arena_clear(td_arena_t *arena);  /* gives all memory back */
-void td_arena_reset(td_arena_t *arena);  /* forgets all blocks, keeps one chunk */
+void td_arena_init(td_arena_t *arena);  /* allocates nothing */
+void td_arena_clear(td_arena_t *arena); /* gives all memory back */
+void td_arena_reset(td_arena_t *arena); /* forgets all blocks, keeps one chunk */
 
 /* td_arena_alloc gives sz bytes, zeroed, aligned for any type; NULL when memory
    ran out (sz 0 gives a valid pointer). */

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 
 _Noreturn void
-td_assert_fail(char const *text, char const *file, int line,
-               char const *function)
+td_assert_fail(char const *text, char const *file, int line, char const *function)
 {
-    fprintf(stderr, "tandem: %s:%d: %s: assertion failed: %s\n", file, line,
-            function, text);
+    fprintf(stderr, "tandem: %s:%d: %s: assertion failed: %s\n", file, line, function, text);
     fflush(stderr);
     abort();
 }

@@ -7,10 +7,8 @@
 
 /* td_assert_fail prints "tandem: file:line: function: assertion failed: text"
    to stderr and aborts. */
-_Noreturn void td_assert_fail(char const *text, char const *file, int line,
-                              char const *function);
+_Noreturn void td_assert_fail(char const *text, char const *file, int line, char const *function);
 
-#define TD_ASSERT(cond) \
-    ((cond) ? (void)0 : td_assert_fail(#cond, __FILE__, __LINE__, __func__))
+#define TD_ASSERT(cond) ((cond) ? (void)0 : td_assert_fail(#cond, __FILE__, __LINE__, __func__))
 
 #endif

@@ -17,10 +17,10 @@ typedef struct {
     td_status_t    status; /* TD_OK, or TD_REJECT once more was asked for than there is */
 } td_cursor_t;
 
-void     td_cursor_init(td_cursor_t *cursor, uint8_t const *bytes, size_t sz);
-size_t   td_cursor_left(td_cursor_t const *cursor); /* 0 after a failure */
+void   td_cursor_init(td_cursor_t *cursor, uint8_t const *bytes, size_t sz);
+size_t td_cursor_left(td_cursor_t const *cursor); /* 0 after a failure */
 
-uint8_t  td_cursor_get_u8 (td_cursor_t *cursor);
+uint8_t  td_cursor_get_u8(td_cursor_t *cursor);
 uint16_t td_cursor_get_u16(td_cursor_t *cursor); /* little endian, as all below */
 uint32_t td_cursor_get_u32(td_cursor_t *cursor);
 uint64_t td_cursor_get_u64(td_cursor_t *cursor);

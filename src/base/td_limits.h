@@ -17,8 +17,9 @@ enum {
     TD_SIZE_CNT_MAX   = 16,    /* ints of one torch.Size object */
     TD_DIM_CNT_MAX    = 6,     /* dims of one tensor */
     TD_DIM_SIZE_MAX   = 64,    /* size of one dim: keeps a tensor below 64^6 only with the next */
-    TD_VALUE_DEPTH_MAX = 8192, /* nesting of one observed value: a chain of TD_SOURCE_CNT_MAX sources and a
-                                  tree of trackers fit, and recursion over it stays within 2 MB of stack */
+    /* Nesting of one observed value: a chain of TD_SOURCE_CNT_MAX sources and a tree of
+       trackers fit, and recursion over it stays within 2 MB of stack. */
+    TD_VALUE_DEPTH_MAX = 8192,
     TD_NUMEL_MAX      = 65536, /* elements of one tensor's storage: making it stays cheap */
 };
 

@@ -13,7 +13,7 @@ typedef struct {
 } td_rng_t;
 
 void     td_rng_init(td_rng_t *rng, uint64_t seed); /* any seed */
-uint64_t td_rng_u64 (td_rng_t *rng);
+uint64_t td_rng_u64(td_rng_t *rng);
 
 /* td_rng_below draws evenly from 0 .. bound - 1; bound 0 gives 0. */
 uint64_t td_rng_below(td_rng_t *rng, uint64_t bound);

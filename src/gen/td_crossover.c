@@ -41,10 +41,11 @@ replay_right(td_gen_t *gen, td_replay_t *replay)
 }
 
 static td_status_t
-cross(td_prog_t const *left, td_prog_t const *right, uint64_t seed, td_weights_t const *weights, td_prog_t *to)
+cross(td_prog_t const *left, td_prog_t const *right, uint64_t seed, td_weights_t const *weights,
+      td_prog_t *to)
 {
-    td_gen_t    *gen     = td_gen_new(to, seed, TD_INPUT_SZ_MAX, weights);   /* owned */
-    td_replay_t *replays = td_calloc(2, sizeof *replays);                    /* owned */
+    td_gen_t    *gen     = td_gen_new(to, seed, TD_INPUT_SZ_MAX, weights); /* owned */
+    td_replay_t *replays = td_calloc(2, sizeof *replays);                  /* owned */
 
     if (gen == NULL || replays == NULL) {
         td_free(replays);

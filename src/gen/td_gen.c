@@ -29,7 +29,8 @@ is_set(int const *values, char const *name, char const *text)
 {
     int key = td_config_find(name);
 
-    return key >= 0 && values[key] != UNSET && strcmp(td_config_value((size_t)key, (size_t)values[key]), text) == 0;
+    return key >= 0 && values[key] != UNSET &&
+           strcmp(td_config_value((size_t)key, (size_t)values[key]), text) == 0;
 }
 
 /* Values under which every int becomes a symbol go with specialize_int, where
@@ -39,8 +40,9 @@ keep_static(td_gen_t *gen, int *values)
 {
     int  key      = td_config_find("specialize_int");
     int  unbacked = td_config_find("force_unspec_int_unbacked_size_like");
-    bool dynamic  = is_set(values, "force_unspec_int_unbacked_size_like", "True") ||
-                   (is_set(values, "assume_static_by_default", "False") && td_rng_chance(&gen->rng, 80));
+    bool dynamic =
+        is_set(values, "force_unspec_int_unbacked_size_like", "True") ||
+        (is_set(values, "assume_static_by_default", "False") && td_rng_chance(&gen->rng, 80));
 
     if (!dynamic || gen->weights->drift_percent != 0 || key < 0 || unbacked < 0) {
         return;
@@ -81,7 +83,8 @@ static bool
 applies(uint8_t op, uint8_t kind)
 {
     bool list = kind == TD_KIND_LIST || kind == TD_KIND_DEQUE;
-    bool dict = kind == TD_KIND_DICT || kind == TD_KIND_ORDERED_DICT || kind == TD_KIND_DEFAULT_DICT;
+    bool dict =
+        kind == TD_KIND_DICT || kind == TD_KIND_ORDERED_DICT || kind == TD_KIND_DEFAULT_DICT;
     bool tensor = kind == TD_KIND_TENSOR || kind == TD_KIND_PARAMETER;
 
     switch (op) {
@@ -119,7 +122,7 @@ pick_place(td_gen_t *gen, uint16_t node)
 {
     td_shadow_items_t const *items = td_shadow_items(&gen->shadow, node);
     uint8_t                  kind  = gen->prog->nodes[node].kind;
-    uint32_t                 at    = items->cnt != 0 ? (uint32_t)td_rng_below(&gen->rng, items->cnt) : 0;
+    uint32_t at = items->cnt != 0 ? (uint32_t)td_rng_below(&gen->rng, items->cnt) : 0;
 
     if (kind != TD_KIND_LIST && kind != TD_KIND_DEQUE) {
         return items->cnt != 0 ? items->items[at & ~1u] : td_gen_find(gen, td_gen_is_key);
@@ -207,7 +210,8 @@ draw_node_cnt(td_gen_t *gen)
     if (draw < 10) {
         return (uint32_t)td_rng_between(&gen->rng, 1, 7);
     }
-    return (uint32_t)(draw < 92 ? td_rng_between(&gen->rng, 8, 30) : td_rng_between(&gen->rng, 31, 120));
+    return (uint32_t)(draw < 92 ? td_rng_between(&gen->rng, 8, 30)
+                                : td_rng_between(&gen->rng, 31, 120));
 }
 
 static uint32_t
@@ -305,7 +309,8 @@ td_gen_end(td_gen_t *gen)
 }
 
 td_status_t
-td_gen(td_prog_t *prog, uint64_t seed, size_t sz_max, uint32_t node_cnt, td_weights_t const *weights)
+td_gen(td_prog_t *prog, uint64_t seed, size_t sz_max, uint32_t node_cnt,
+       td_weights_t const *weights)
 {
     td_gen_t   *gen    = NULL; /* owned */
     td_status_t status = sz_max < TD_PROG_SZ_MIN ? TD_LIMIT : TD_OK;
@@ -317,7 +322,7 @@ td_gen(td_prog_t *prog, uint64_t seed, size_t sz_max, uint32_t node_cnt, td_weig
     }
     if (status == TD_OK) {
         make(gen, node_cnt);
-        fits = gen->draft.out.sz <= sz_max;
+        fits = gen->draft.out.sz + 1 <= sz_max; /* the end record */
     }
     if (gen != NULL) {
         status = td_gen_end(gen);

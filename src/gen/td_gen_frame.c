@@ -32,12 +32,15 @@ name_is_taken(td_gen_t const *gen, uint8_t kind, td_text_t name)
     for (uint32_t i = 0; i < gen->prog->source_cnt; i++) {
         td_src_t const *src = &gen->prog->sources[i];
 
-        if (src->kind == kind && src->name.sz == name.sz && memcmp(src->name.bytes, name.bytes, name.sz) == 0) {
+        if (src->kind == kind && src->name.sz == name.sz &&
+            memcmp(src->name.bytes, name.bytes, name.sz) == 0) {
             return true;
         }
     }
     return false;
 }
+
+enum { USUAL_NAME_CNT = 32 }; /* the first of names.def are what variables are called */
 
 /* A variable's name: one of the common ones, or one made up. */
 static td_text_t
@@ -47,17 +50,18 @@ draw_name(td_gen_t *gen, uint8_t kind, char *buffer)
     td_text_t                name;
 
     for (int tries = 0; tries < 4; tries++) {
-        name.bytes = td_wire_name(td_rng_below(&gen->rng, td_rng_chance(&gen->rng, 70) ? 32 : td_wire_name_cnt()));
-        name.sz    = (uint32_t)strlen(name.bytes);
-        if (!name_is_taken(gen, kind, name) || td_rng_chance(&gen->rng, gen->weights->odd_percent)) {
+        bool usual = td_rng_chance(&gen->rng, 70);
+
+        name = td_text(
+            td_wire_name(td_rng_below(&gen->rng, usual ? USUAL_NAME_CNT : td_wire_name_cnt())));
+        if (!name_is_taken(gen, kind, name) ||
+            td_rng_chance(&gen->rng, gen->weights->odd_percent)) {
             return name;
         }
     }
-    snprintf(buffer, TD_NAME_SZ_MAX, "%s%u", stems[td_rng_below(&gen->rng, sizeof stems / sizeof *stems)],
-             gen->fresh_cnt++);
-    name.bytes = buffer;
-    name.sz    = (uint32_t)strlen(buffer);
-    return name;
+    snprintf(buffer, TD_NAME_SZ_MAX, "%s%u",
+             stems[td_rng_below(&gen->rng, sizeof stems / sizeof *stems)], gen->fresh_cnt++);
+    return td_text(buffer);
 }
 
 /* A source on top of nothing; LOCAL when no such kind is switched on. */
@@ -111,17 +115,14 @@ draw_attr(td_gen_t *gen, td_node_t const *node)
 {
     static char const *const attrs[]   = {"a", "b", "c", "d"};
     static char const *const weights[] = {"weight", "bias", "training"};
-    td_text_t                name;
 
     if (node != NULL && node->kind == TD_KIND_OBJECT) {
-        name.bytes = attrs[td_rng_below(&gen->rng, 4)];
-    } else if (node != NULL && node->kind == TD_KIND_NN_MODULE) {
-        name.bytes = weights[td_rng_below(&gen->rng, 3)];
-    } else {
-        name.bytes = td_wire_name(td_rng_below(&gen->rng, td_wire_name_cnt()));
+        return td_text(attrs[td_rng_below(&gen->rng, 4)]);
     }
-    name.sz = (uint32_t)strlen(name.bytes);
-    return name;
+    if (node != NULL && node->kind == TD_KIND_NN_MODULE) {
+        return td_text(weights[td_rng_below(&gen->rng, 3)]);
+    }
+    return td_text(td_wire_name(td_rng_below(&gen->rng, td_wire_name_cnt())));
 }
 
 /* An item of something that the frame has already, under the container's source:
@@ -318,9 +319,9 @@ draw_args(td_gen_t *gen, td_arg_t *args)
 
     for (int i = 0; i < cnt; i++) {
         args[i].is_ref = gen->draft.frame_root_cnt > 0 && td_rng_chance(&gen->rng, 70);
-        args[i].idx    = (uint16_t)(args[i].is_ref
-                                        ? td_rng_below(&gen->rng, (uint64_t)gen->draft.frame_root_cnt)
-                                        : td_rng_below(&gen->rng, gen->prog->node_cnt));
+        args[i].idx =
+            (uint16_t)(args[i].is_ref ? td_rng_below(&gen->rng, (uint64_t)gen->draft.frame_root_cnt)
+                                      : td_rng_below(&gen->rng, gen->prog->node_cnt));
     }
     return cnt;
 }
@@ -328,9 +329,7 @@ draw_args(td_gen_t *gen, td_arg_t *args)
 static td_text_t
 draw_listed(td_gen_t *gen, size_t cnt, char const *(*at)(size_t))
 {
-    char const *name = at(td_rng_below(&gen->rng, cnt));
-
-    return (td_text_t){.bytes = name, .sz = (uint32_t)strlen(name)};
+    return td_text(at(td_rng_below(&gen->rng, cnt)));
 }
 
 /* A root through another entry point than build. */
@@ -418,7 +417,7 @@ td_gen_frame(td_gen_t *gen, bool is_first)
 {
     td_step_t const frame = {.kind = TD_STEP_FRAME};
     uint32_t        again = is_first ? 0 : gen->binding_cnt;
-    int64_t         news  = is_first ? td_rng_between(&gen->rng, 2, 7) : td_rng_between(&gen->rng, 0, 2);
+    int64_t news = is_first ? td_rng_between(&gen->rng, 2, 7) : td_rng_between(&gen->rng, 0, 2);
 
     if (!td_gen_put_step(gen, &frame)) {
         return;

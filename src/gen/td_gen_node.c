@@ -170,28 +170,26 @@ draw_float(td_gen_t *gen)
     return value;
 }
 
-static td_text_t
-text_of(char const *text)
-{
-    return (td_text_t){.bytes = text, .sz = (uint32_t)strlen(text)};
-}
-
 /* Mostly one of the common names; else up to 12 characters, some not ASCII. */
 static td_text_t
 draw_text(td_gen_t *gen, char *buffer)
 {
-    static char const *const letters[] = {"a", "b", "Z", "0", "_", " ", ".", "'", "\n", "\xc3\xa4", "\xe2\x82\xac"};
+    static char const *const letters[] = {"a", "b", "Z",  "0",        "_",           " ",
+                                          ".", "'", "\n", "\xc3\xa4", "\xe2\x82\xac"};
     uint64_t                 cnt;
+    size_t                   sz = 0;
 
     if (td_rng_chance(&gen->rng, 80)) {
-        return text_of(td_wire_name(td_rng_below(&gen->rng, td_wire_name_cnt())));
+        return td_text(td_wire_name(td_rng_below(&gen->rng, td_wire_name_cnt())));
     }
-    buffer[0] = '\0';
-    cnt       = td_rng_below(&gen->rng, 12);
+    cnt = td_rng_below(&gen->rng, 12);
     for (uint64_t i = 0; i < cnt; i++) {
-        strcat(buffer, letters[td_rng_below(&gen->rng, sizeof letters / sizeof *letters)]);
+        char const *letter = letters[td_rng_below(&gen->rng, sizeof letters / sizeof *letters)];
+
+        memcpy(buffer + sz, letter, strlen(letter));
+        sz += strlen(letter);
     }
-    return text_of(buffer);
+    return (td_text_t){.bytes = buffer, .sz = (uint32_t)sz};
 }
 
 static td_text_t
@@ -209,12 +207,12 @@ static td_text_t
 draw_bigint(td_gen_t *gen, char *buffer)
 {
     if (td_rng_chance(&gen->rng, 70)) {
-        return text_of(td_wire_decimal(td_rng_below(&gen->rng, td_wire_decimal_cnt())));
+        return td_text(td_wire_decimal(td_rng_below(&gen->rng, td_wire_decimal_cnt())));
     }
     snprintf(buffer, TD_NAME_SZ_MAX, "%s%llu%019llu", td_rng_chance(&gen->rng, 30) ? "-" : "",
              (unsigned long long)td_rng_between(&gen->rng, 10, 1000000),
              (unsigned long long)td_rng_below(&gen->rng, UINT64_C(10000000000000000000)));
-    return text_of(buffer);
+    return td_text(buffer);
 }
 
 static void
@@ -256,7 +254,8 @@ draw_dim_cnt(td_gen_t *gen)
 {
     static uint8_t const cnt[] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 4, 4, 5};
 
-    if (gen->weights->drift_percent == 0 && !gen->shadow.assume_static && td_rng_chance(&gen->rng, 90)) {
+    if (gen->weights->drift_percent == 0 && !gen->shadow.assume_static &&
+        td_rng_chance(&gen->rng, 90)) {
         return 0;
     }
     return cnt[td_rng_below(&gen->rng, sizeof cnt)];
@@ -265,7 +264,8 @@ draw_dim_cnt(td_gen_t *gen)
 static void
 draw_tensor(td_gen_t *gen, uint8_t kind, td_tensor_t *tensor)
 {
-    tensor->dtype = (uint8_t)(td_rng_chance(&gen->rng, 50) ? 0 : td_rng_below(&gen->rng, td_dtype_cnt()));
+    tensor->dtype =
+        (uint8_t)(td_rng_chance(&gen->rng, 50) ? 0 : td_rng_below(&gen->rng, td_dtype_cnt()));
     if (kind == TD_KIND_NDARRAY && strcmp(td_dtype_name(tensor->dtype), "bfloat16") == 0) {
         tensor->dtype = 0;
     }
@@ -423,7 +423,8 @@ draw_fixed_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
     switch (node->kind) {
     case TD_KIND_ODICT_VALUES:
     case TD_KIND_TUPLE_ITERATOR:
-        viewed = td_gen_find(gen, node->kind == TD_KIND_TUPLE_ITERATOR ? is_tuple : is_ordered_dict);
+        viewed =
+            td_gen_find(gen, node->kind == TD_KIND_TUPLE_ITERATOR ? is_tuple : is_ordered_dict);
         edges[node->edge_cnt++] = (uint16_t)(viewed >= 0 ? viewed : 0);
         return viewed >= 0;
     case TD_KIND_SLICE:

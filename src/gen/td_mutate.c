@@ -28,11 +28,11 @@ typedef struct {
     td_replay_t      replay;
     td_gen_t        *gen;
     td_prog_t const *from;
-    uint32_t         at;                /* before record `at` something is made */
+    uint32_t         at; /* before record `at` something is made */
     void (*make)(td_gen_t *gen);
-    uint32_t         skip_from, skip_to; /* records that are left out */
-    uint32_t         again_from, again_to; /* steps that are put once more at the end */
-    char             text[TD_NAME_SZ_MAX + 1];
+    uint32_t skip_from, skip_to;   /* records that are left out */
+    uint32_t again_from, again_to; /* steps that are put once more at the end */
+    char     text[TD_NAME_SZ_MAX + 1];
 } mutate_t;
 
 static uint32_t
@@ -135,7 +135,8 @@ on_edge_add(td_replay_t *replay, td_node_t *node)
 {
     uint16_t more = td_rules_is_paired(node->kind) ? 2 : 1;
 
-    if (replay->gen->prog->node_cnt != 0 && node->edge_cnt + more <= td_kind_info(node->kind)->edge_max) {
+    if (replay->gen->prog->node_cnt != 0 &&
+        node->edge_cnt + more <= td_kind_info(node->kind)->edge_max) {
         for (uint16_t i = 0; i < more; i++) {
             replay->edges[node->edge_cnt++] = td_gen_pick(replay->gen);
         }
@@ -151,7 +152,8 @@ on_edge_drop(td_replay_t *replay, td_node_t *node)
     uint32_t at;
 
     if (node->edge_cnt >= from + less) {
-        at = from + less * (uint32_t)td_rng_below(&replay->gen->rng, (uint64_t)(node->edge_cnt - from) / less);
+        at = from + less * (uint32_t)td_rng_below(&replay->gen->rng,
+                                                  (uint64_t)(node->edge_cnt - from) / less);
         memmove(replay->edges + at, replay->edges + at + less,
                 (node->edge_cnt - at - less) * sizeof *replay->edges);
         node->edge_cnt = (uint16_t)(node->edge_cnt - less);
@@ -191,9 +193,12 @@ static struct {
     bool (*on)(td_replay_t *, td_node_t *);
     bool (*fits)(td_node_t const *);
 } const on_nodes[] = {
-    {TD_MUTATOR_PAYLOAD, on_payload, has_payload}, {TD_MUTATOR_NUDGE, on_nudge, has_payload},
-    {TD_MUTATOR_KIND, on_kind, is_any},            {TD_MUTATOR_EDGE, on_edge, has_edges},
-    {TD_MUTATOR_EDGE_ADD, on_edge_add, has_edges}, {TD_MUTATOR_EDGE_DROP, on_edge_drop, has_edges},
+    {TD_MUTATOR_PAYLOAD, on_payload, has_payload},
+    {TD_MUTATOR_NUDGE, on_nudge, has_payload},
+    {TD_MUTATOR_KIND, on_kind, is_any},
+    {TD_MUTATOR_EDGE, on_edge, has_edges},
+    {TD_MUTATOR_EDGE_ADD, on_edge_add, has_edges},
+    {TD_MUTATOR_EDGE_DROP, on_edge_drop, has_edges},
     {TD_MUTATOR_NODE_DROP, on_node_drop, is_any},
 };
 
@@ -280,9 +285,7 @@ is_build(td_step_t const *step)
 static td_text_t
 draw_name(mutate_t *m)
 {
-    char const *name = td_wire_name(td_rng_below(&m->gen->rng, td_wire_name_cnt()));
-
-    return (td_text_t){.bytes = name, .sz = (uint32_t)strlen(name)};
+    return td_text(td_wire_name(td_rng_below(&m->gen->rng, td_wire_name_cnt())));
 }
 
 static bool
@@ -334,8 +337,8 @@ make_frame_mark(td_gen_t *gen)
 static void
 make_setting(td_gen_t *gen)
 {
-    size_t       key   = td_rng_below(&gen->rng, td_config_cnt());
-    size_t       value = td_rng_weighted(&gen->rng, gen->weights->config[key], TD_WEIGHTS_VALUE_CNT);
+    size_t key   = td_rng_below(&gen->rng, td_config_cnt());
+    size_t value = td_rng_weighted(&gen->rng, gen->weights->config[key], TD_WEIGHTS_VALUE_CNT);
     td_setting_t setting = {.key = (uint8_t)key, .value = (uint8_t)value};
 
     if (gen->status == TD_OK && value != TD_WEIGHTS_VALUE_CNT &&
@@ -372,8 +375,8 @@ static struct {
     td_mutator_t mutator;
     void (*make)(td_gen_t *);
 } const makers[] = {
-    {TD_MUTATOR_NODE_ADD, make_node},      {TD_MUTATOR_ROOT_ADD, make_root},
-    {TD_MUTATOR_ROOT_ALIAS, td_gen_alias}, {TD_MUTATOR_CHANGE_ADD, make_change},
+    {TD_MUTATOR_NODE_ADD, make_node},          {TD_MUTATOR_ROOT_ADD, make_root},
+    {TD_MUTATOR_ROOT_ALIAS, td_gen_alias},     {TD_MUTATOR_CHANGE_ADD, make_change},
     {TD_MUTATOR_FRAME_SPLIT, make_frame_mark}, {TD_MUTATOR_CONFIG_SET, make_setting},
 };
 
@@ -473,7 +476,7 @@ build_again(mutate_t *m)
 {
     td_replay_t *replay = &m->replay;
 
-    uint32_t     any_step = record_of_step(m->from, m->again_from);
+    uint32_t any_step = record_of_step(m->from, m->again_from);
 
     replay->at_step  = UINT32_MAX;
     replay->in_frame = 0;
@@ -506,11 +509,11 @@ run(mutate_t *m)
 /* ---- one mutation ---- */
 
 static td_status_t
-mutate_records(td_mutator_t mutator, td_prog_t const *from, uint64_t seed, td_weights_t const *weights,
-               td_prog_t *to)
+mutate_records(td_mutator_t mutator, td_prog_t const *from, uint64_t seed,
+               td_weights_t const *weights, td_prog_t *to)
 {
-    mutate_t   *m   = td_calloc(1, sizeof *m); /* owned */
-    td_gen_t   *gen = NULL;                    /* owned */
+    mutate_t *m   = td_calloc(1, sizeof *m); /* owned */
+    td_gen_t *gen = NULL;                    /* owned */
 
     if (m != NULL) {
         gen = td_gen_new(to, seed, TD_INPUT_SZ_MAX, weights);

@@ -29,8 +29,8 @@ td_mutator_info_t const *td_mutator_info(td_mutator_t mutator);
    result, of at most sz_max bytes.  It may be equal to from: not every mutator
    finds something to change.  TD_LIMIT below TD_PROG_SZ_MIN; TD_NOMEM; to is
    then empty. */
-td_status_t td_mutate_with(td_mutator_t mutator, td_prog_t const *from, uint64_t seed, size_t sz_max,
-                           td_weights_t const *weights, td_prog_t *to);
+td_status_t td_mutate_with(td_mutator_t mutator, td_prog_t const *from, uint64_t seed,
+                           size_t sz_max, td_weights_t const *weights, td_prog_t *to);
 
 enum { TD_MUTATE_CNT_MAX = 4 }; /* mutations of one td_mutate */
 
@@ -46,7 +46,7 @@ typedef struct {
    has room for sz_max.  What weights switch off is not in the result
    (td_trim_allowed).  trail may be NULL.  0: sz_max is below TD_PROG_SZ_MIN or memory ran
    out; data is then as it was. */
-size_t td_mutate(uint8_t *data, size_t sz, size_t sz_max, uint64_t seed, td_weights_t const *weights,
-                 td_mutate_trail_t *trail);
+size_t td_mutate(uint8_t *data, size_t sz, size_t sz_max, uint64_t seed,
+                 td_weights_t const *weights, td_mutate_trail_t *trail);
 
 #endif

@@ -24,8 +24,8 @@ draw_mutator(td_rng_t *rng, bool may_grow)
 
 /* Applies a few mutators in a row; to is the result. */
 static td_status_t
-mutate_some(td_prog_t const *from, td_rng_t *rng, size_t sz_max, bool may_grow, td_weights_t const *weights,
-            td_prog_t *to, td_mutate_trail_t *trail)
+mutate_some(td_prog_t const *from, td_rng_t *rng, size_t sz_max, bool may_grow,
+            td_weights_t const *weights, td_prog_t *to, td_mutate_trail_t *trail)
 {
     uint64_t    cnt    = 1 + td_rng_below(rng, td_rng_chance(rng, 60) ? 1 : TD_MUTATE_CNT_MAX);
     td_status_t status = TD_OK;
@@ -36,7 +36,8 @@ mutate_some(td_prog_t const *from, td_rng_t *rng, size_t sz_max, bool may_grow, 
         td_prog_t    next;
 
         td_prog_init(&next);
-        status = td_mutate_with(mutator, i == 0 ? from : to, td_rng_u64(rng), sz_max, weights, &next);
+        status =
+            td_mutate_with(mutator, i == 0 ? from : to, td_rng_u64(rng), sz_max, weights, &next);
         td_prog_clear(to);
         *to                       = next;
         trail->done[trail->cnt++] = mutator;
@@ -46,8 +47,8 @@ mutate_some(td_prog_t const *from, td_rng_t *rng, size_t sz_max, bool may_grow, 
 
 /* The first result that is allowed; a fresh program when none is. */
 static td_status_t
-mutate_allowed(td_prog_t const *from, size_t sz, td_rng_t *rng, size_t sz_max, td_weights_t const *weights,
-               td_prog_t *to, td_mutate_trail_t *trail)
+mutate_allowed(td_prog_t const *from, size_t sz, td_rng_t *rng, size_t sz_max,
+               td_weights_t const *weights, td_prog_t *to, td_mutate_trail_t *trail)
 {
     bool        allowed = false;
     td_status_t status  = TD_OK;

@@ -14,8 +14,8 @@ td_replay_init(td_replay_t *replay, td_gen_t *gen, td_prog_t const *from)
     replay->gen     = gen;
     replay->from    = from;
     replay->at_node = replay->at_step = UINT32_MAX;
-    replay->nodes   = td_calloc((size_t)from->node_cnt + 1, sizeof *replay->nodes);
-    replay->roots   = td_calloc((size_t)from->step_cnt + 1, sizeof *replay->roots);
+    replay->nodes = td_calloc((size_t)from->node_cnt + 1, sizeof *replay->nodes);
+    replay->roots = td_calloc((size_t)from->step_cnt + 1, sizeof *replay->roots);
     return replay->nodes != NULL && replay->roots != NULL;
 }
 
@@ -146,8 +146,9 @@ replay_sources(td_replay_t *replay, uint16_t old)
 static void
 map_args(td_replay_t *replay, td_step_t *step)
 {
-    uint8_t  kept     = 0;
-    uint32_t root_cnt = (uint32_t)(replay->gen->draft.frame_root_cnt > 0 ? replay->gen->draft.frame_root_cnt : 0);
+    uint8_t  kept = 0;
+    uint32_t root_cnt =
+        (uint32_t)(replay->gen->draft.frame_root_cnt > 0 ? replay->gen->draft.frame_root_cnt : 0);
 
     for (int i = 0; i < step->arg_cnt; i++) {
         td_arg_t arg = step->arg[i];
@@ -218,7 +219,8 @@ put_step(td_replay_t *replay, td_step_t *step)
     }
     if (step->kind == TD_STEP_ROOT) {
         put_root(replay, step);
-    } else if (td_rules_step(gen->prog, step, gen->draft.frame_root_cnt) == NULL && td_gen_put_step(gen, step)) {
+    } else if (td_rules_step(gen->prog, step, gen->draft.frame_root_cnt) == NULL &&
+               td_gen_put_step(gen, step)) {
         if (step->kind == TD_STEP_DO) {
             td_shadow_change(&gen->shadow, step);
         } else if (step->kind == TD_STEP_FRAME) {
@@ -242,7 +244,8 @@ replay_step(td_replay_t *replay)
     }
     /* A root that is left out leads to the one before, or to none. */
     replay->roots[replay->in_frame] =
-        (uint16_t)(replay->gen->draft.frame_root_cnt > 0 ? replay->gen->draft.frame_root_cnt - 1 : 0);
+        (uint16_t)(replay->gen->draft.frame_root_cnt > 0 ? replay->gen->draft.frame_root_cnt - 1
+                                                         : 0);
     if (kept) {
         put_step(replay, &step);
     }

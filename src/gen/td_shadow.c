@@ -69,7 +69,8 @@ key_hash(td_shadow_t const *shadow, uint16_t idx)
     case TD_PAYLOAD_FLOAT:
         return mix_text(hash, (char const *)&node->f, sizeof node->f);
     case TD_PAYLOAD_DIMS:
-        return mix_text(hash, (char const *)node->dims.dim, node->dims.cnt * sizeof *node->dims.dim);
+        return mix_text(hash, (char const *)node->dims.dim,
+                        node->dims.cnt * sizeof *node->dims.dim);
     case TD_PAYLOAD_RANGE:
         return mix_text(hash, (char const *)node->range, sizeof node->range);
     case TD_PAYLOAD_NONE:
@@ -290,8 +291,9 @@ td_shadow_follow(td_shadow_t *shadow)
     td_prog_t const *prog = shadow->prog;
 
     if (prog->node_cnt > shadow->node_cap) {
-        uint32_t           cap   = prog->node_cnt * 2 + 16;
-        td_shadow_items_t *items = grown(shadow, shadow->items, shadow->node_cnt, cap, sizeof *items);
+        uint32_t           cap = prog->node_cnt * 2 + 16;
+        td_shadow_items_t *items =
+            grown(shadow, shadow->items, shadow->node_cnt, cap, sizeof *items);
 
         if (shadow->failed) {
             return;
@@ -332,16 +334,17 @@ td_shadow_same_key(td_shadow_t const *shadow, uint16_t left, uint16_t right)
 static void
 items_remove(td_shadow_items_t *items, uint32_t at, uint32_t cnt)
 {
-    memmove(items->items + at, items->items + at + cnt, (items->cnt - at - cnt) * sizeof *items->items);
+    memmove(items->items + at, items->items + at + cnt,
+            (items->cnt - at - cnt) * sizeof *items->items);
     items->cnt -= cnt;
 }
 
 static void
 change_list(td_shadow_t *shadow, td_shadow_items_t *items, td_step_t const *step)
 {
-    td_node_t const *key = &shadow->prog->nodes[step->other[0]];
+    td_node_t const *key      = &shadow->prog->nodes[step->other[0]];
     bool             at_index = key->kind == TD_KIND_INT && items->cnt != 0 && key->i >= 0;
-    uint32_t         at = at_index ? (uint32_t)((uint64_t)key->i % items->cnt) : 0;
+    uint32_t         at       = at_index ? (uint32_t)((uint64_t)key->i % items->cnt) : 0;
 
     switch (step->op) {
     case TD_DO_APPEND:
@@ -390,7 +393,8 @@ change_dict(td_shadow_t *shadow, td_shadow_items_t *items, td_step_t const *step
         if (at >= 0) {
             items_remove(items, (uint32_t)at, 2);
         } else {
-            items->unknown |= items->cnt != 0; /* keys that are equal but not the same: 1 and True */
+            items->unknown |=
+                items->cnt != 0; /* keys that are equal but not the same: 1 and True */
         }
         break;
     case TD_DO_CLEAR:
@@ -455,17 +459,16 @@ typedef struct {
     int          left;
 } walk_t;
 
-static void
-seen_put(td_shadow_t *shadow, uint64_t name, uint64_t value);
+static void seen_put(td_shadow_t *shadow, uint64_t name, uint64_t value);
 
 static void
 seen_grow(td_shadow_t *shadow)
 {
     uint32_t  old_cap  = shadow->seen_cap;
     uint64_t *old_keys = shadow->keys, *old_values = shadow->values;
-    uint32_t  cap      = old_cap == 0 ? SEEN_CAP_FIRST : old_cap * 2;
-    uint64_t *keys     = grown(shadow, NULL, 0, cap, sizeof *keys);
-    uint64_t *values   = grown(shadow, NULL, 0, cap, sizeof *values);
+    uint32_t  cap    = old_cap == 0 ? SEEN_CAP_FIRST : old_cap * 2;
+    uint64_t *keys   = grown(shadow, NULL, 0, cap, sizeof *keys);
+    uint64_t *values = grown(shadow, NULL, 0, cap, sizeof *values);
 
     if (shadow->failed) {
         return;
@@ -524,7 +527,8 @@ see(walk_t *walk, uint64_t name, uint64_t value)
     }
     if (shadow->seen_cap != 0) {
         slot = seen_slot(shadow, name);
-        walk->drifts |= shadow->automatic && shadow->keys[slot] == name && shadow->values[slot] != value;
+        walk->drifts |=
+            shadow->automatic && shadow->keys[slot] == name && shadow->values[slot] != value;
     }
 }
 
@@ -586,7 +590,8 @@ walk_items(walk_t *walk, uint64_t name, uint16_t idx, int depth)
         if (!dict) {
             walk_node(walk, index_hash(name, i), items->items[i], depth + 1);
         } else if (i % 2 != 0) {
-            walk_node(walk, item_hash(shadow, name, items->items[i - 1]), items->items[i], depth + 1);
+            walk_node(walk, item_hash(shadow, name, items->items[i - 1]), items->items[i],
+                      depth + 1);
         }
     }
 }

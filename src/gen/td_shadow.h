@@ -17,19 +17,22 @@ typedef struct {
 } td_shadow_items_t;
 
 typedef struct {
-    td_prog_t const   *prog;    /* borrowed: the program so far */
-    td_arena_t         arena;   /* owns everything below */
-    td_shadow_items_t *items;   uint32_t node_cnt, node_cap;
-    uint64_t          *names;   /* of each source: a hash of what its name() spells */
-    bool              *locals;  /* of each source: ints under it may be unspecialized */
+    td_prog_t const   *prog;  /* borrowed: the program so far */
+    td_arena_t         arena; /* owns everything below */
+    td_shadow_items_t *items;
+    uint32_t           node_cnt, node_cap;
+    uint64_t          *names;  /* of each source: a hash of what its name() spells */
+    bool              *locals; /* of each source: ints under it may be unspecialized */
     uint32_t           source_cnt, source_cap;
-    uint64_t          *keys, *values; uint32_t seen_cnt, seen_cap; /* the frame state: name -> value */
+    uint64_t          *keys, *values;
+    uint32_t           seen_cnt, seen_cap; /* the frame state: name -> value */
     /* Config values that decide. */
     bool specialize_int, assume_static, automatic, unbacked_ints;
     bool failed; /* memory ran out: sticky, looked at once at the end */
 } td_shadow_t;
 
-void td_shadow_init (td_shadow_t *shadow, td_prog_t const *prog); /* with the default config values */
+void td_shadow_init(td_shadow_t     *shadow,
+                    td_prog_t const *prog); /* with the default config values */
 void td_shadow_clear(td_shadow_t *shadow);
 
 /* td_shadow_follow takes in what was put into the program since it last looked:

@@ -8,10 +8,10 @@
 /* What one program has, node by node. */
 typedef struct {
     td_prog_t const *prog;
-    uint8_t         *reached;   /* a root reaches it */
-    uint8_t         *edges;     /* edges at it from reached nodes and do steps, up to 255 */
-    uint8_t         *roots;     /* roots of the current frame on it */
-    uint8_t         *state;     /* of the search for cycles: 0 new, 1 open, 2 done */
+    uint8_t         *reached; /* a root reaches it */
+    uint8_t         *edges;   /* edges at it from reached nodes and do steps, up to 255 */
+    uint8_t         *roots;   /* roots of the current frame on it */
+    uint8_t         *state;   /* of the search for cycles: 0 new, 1 open, 2 done */
     uint32_t         object_cnt;
     bool             shared, alias, duplicate, changed, cycle, nested;
     uint32_t         frame_cnt; /* frames with roots */
@@ -154,13 +154,15 @@ look_at_frame(look_t *look, uint32_t first)
         for (uint32_t j = first; look->roots[step->node] != 0 && j < i; j++) {
             td_step_t const *other = &prog->steps[j];
 
-            if (other->kind == TD_STEP_ROOT && other->op == TD_ENTRY_BUILD && other->node == step->node) {
+            if (other->kind == TD_STEP_ROOT && other->op == TD_ENTRY_BUILD &&
+                other->node == step->node) {
                 look->duplicate |= other->source == step->source;
                 look->alias |= other->source != step->source;
             }
         }
         bump(&look->roots[step->node]);
-        look->shared |= !is_literal(prog, step->node) && look->roots[step->node] + look->edges[step->node] >= 2;
+        look->shared |=
+            !is_literal(prog, step->node) && look->roots[step->node] + look->edges[step->node] >= 2;
     }
     look->frame_cnt += root_cnt != 0;
 }
@@ -310,7 +312,8 @@ td_stats_median_objects(td_stats_t const *stats)
     uint64_t below = 0;
     uint32_t size  = 0;
 
-    while (size + 1 < TD_STATS_SIZE_CNT && (below += stats->objects[size]) * 2 < stats->program_cnt) {
+    while (size + 1 < TD_STATS_SIZE_CNT &&
+           (below += stats->objects[size]) * 2 < stats->program_cnt) {
         size++;
     }
     return size;
@@ -355,14 +358,16 @@ dtype_name(size_t idx)
 }
 
 static void
-put_counts(td_writer_t *out, char const *title, uint64_t const *count, size_t cnt, char const *(*name)(size_t))
+put_counts(td_writer_t *out, char const *title, uint64_t const *count, size_t cnt,
+           char const *(*name)(size_t))
 {
     char const *comma = "";
 
     td_writer_put_format(out, ", \"%s\": {", title);
     for (size_t i = 0; i < cnt; i++) {
         if (name(i) != NULL) {
-            td_writer_put_format(out, "%s\"%s\": %llu", comma, name(i), (unsigned long long)count[i]);
+            td_writer_put_format(out, "%s\"%s\": %llu", comma, name(i),
+                                 (unsigned long long)count[i]);
             comma = ", ";
         }
     }
@@ -376,7 +381,8 @@ put_config(td_writer_t *out, td_stats_t const *stats)
     for (size_t key = 0; key < td_config_cnt(); key++) {
         td_writer_put_format(out, "%s\"%s\": {", key != 0 ? ", " : "", td_config_name(key));
         for (size_t value = 0; value < td_config_value_cnt(key); value++) {
-            td_writer_put_format(out, "%s\"%s\": %llu", value != 0 ? ", " : "", td_config_value(key, value),
+            td_writer_put_format(out, "%s\"%s\": %llu", value != 0 ? ", " : "",
+                                 td_config_value(key, value),
                                  (unsigned long long)stats->config[key][value]);
         }
         td_writer_put_u8(out, '}');
@@ -391,10 +397,10 @@ td_stats_json(td_stats_t const *stats, td_writer_t *out)
         char const *name;
         uint64_t    count;
     } const programs[] = {
-        {"shared", stats->shared_cnt},     {"frames", stats->frames_cnt},
-        {"alias", stats->alias_cnt},       {"duplicate", stats->duplicate_cnt},
-        {"changed", stats->changed_cnt},   {"cycle", stats->cycle_cnt},
-        {"nested", stats->nested_cnt},     {"export", stats->export_cnt},
+        {"shared", stats->shared_cnt},   {"frames", stats->frames_cnt},
+        {"alias", stats->alias_cnt},     {"duplicate", stats->duplicate_cnt},
+        {"changed", stats->changed_cnt}, {"cycle", stats->cycle_cnt},
+        {"nested", stats->nested_cnt},   {"export", stats->export_cnt},
     };
 
     td_writer_put_format(out, "{\"programs\": %llu, \"median_objects\": %u",

@@ -49,7 +49,7 @@ done:
 td_status_t
 td_trim(td_prog_t *prog, size_t sz_max)
 {
-    td_writer_t out; /* owned */
+    td_writer_t out;        /* owned */
     size_t     *off = NULL; /* owned */
     td_status_t status;
 

@@ -4,7 +4,7 @@
 
 #include "gen/td_weights.h"
 
-enum { TD_PROG_SZ_MIN = 8 }; /* of the smallest program there is: None as a local */
+enum { TD_PROG_SZ_MIN = 9 }; /* of the smallest program there is: None as a local */
 
 /* td_trim drops records from the end of prog until its binary form has at most
    sz_max bytes; it stays a program.  TD_LIMIT below TD_PROG_SZ_MIN; TD_NOMEM. In

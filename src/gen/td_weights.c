@@ -13,16 +13,18 @@ static struct {
     char const *family;
     uint32_t    weight;
 } const families[] = {
-    {"literal", 8}, {"list", 10}, {"slice", 5},   {"dict", 10},  {"tensor", 22}, {"callable", 5},
-    {"parameter", 4}, {"iterator", 2}, {"set", 3}, {"enum", 3},  {"object", 4},  {"module", 4},
-    {"numpy", 4},     {"partial", 3}, {"typing", 2}, {"method", 2},
+    {"literal", 8}, {"list", 10},    {"slice", 5},     {"dict", 10},
+    {"tensor", 22}, {"callable", 5}, {"parameter", 4}, {"iterator", 2},
+    {"set", 3},     {"enum", 3},     {"object", 4},    {"module", 4},
+    {"numpy", 4},   {"partial", 3},  {"typing", 2},    {"method", 2},
 };
 
 static struct {
     uint8_t  kind;
     uint32_t weight;
 } const kinds[] = {
-    {TD_KIND_INT, 22}, {TD_KIND_STR, 12}, {TD_KIND_LIST, 22}, {TD_KIND_TUPLE, 14}, {TD_KIND_DICT, 18},
+    {TD_KIND_INT, 22},   {TD_KIND_STR, 12},  {TD_KIND_LIST, 22},
+    {TD_KIND_TUPLE, 14}, {TD_KIND_DICT, 18},
 };
 
 static struct {
@@ -37,7 +39,10 @@ static struct {
     uint8_t  change;
     uint32_t weight;
 } const changes[] = {
-    {TD_DO_APPEND, 12}, {TD_DO_SETITEM, 12}, {TD_DO_SETATTR, 8}, {TD_DO_DELITEM, 6},
+    {TD_DO_APPEND, 12},
+    {TD_DO_SETITEM, 12},
+    {TD_DO_SETATTR, 8},
+    {TD_DO_DELITEM, 6},
 };
 
 void
@@ -105,7 +110,8 @@ name_kinds(naming_t *naming, char const *word, bool families_too)
     for (int tag = 0; tag < TD_WEIGHTS_KIND_CNT; tag++) {
         td_kind_info_t const *info = td_kind_info((uint8_t)tag);
 
-        if (info != NULL && (families_too ? strcmp(info->family, word) : strcmp(info->name, word)) == 0) {
+        if (info != NULL &&
+            (families_too ? strcmp(info->family, word) : strcmp(info->name, word)) == 0) {
             naming->kept.kind[tag] = 1;
             naming->kind = found = true;
         }
@@ -161,8 +167,9 @@ of_sort(char const *word, char const *sort)
     if (colon == NULL) {
         return word;
     }
-    return strlen(sort) == (size_t)(colon - word) && strncmp(word, sort, strlen(sort)) == 0 ? colon + 1
-                                                                                           : NULL;
+    return strlen(sort) == (size_t)(colon - word) && strncmp(word, sort, strlen(sort)) == 0
+               ? colon + 1
+               : NULL;
 }
 
 static bool
@@ -204,7 +211,7 @@ apply(td_weights_t *weights, naming_t const *naming)
         weights->export_percent = 0;
     }
     if (naming->is_static) {
-        weights->drift_percent                 = 0;
+        weights->drift_percent                   = 0;
         weights->change[TD_DO_MARK_DYNAMIC]      = 0;
         weights->change[TD_DO_MARK_WEAK_DYNAMIC] = 0;
     }
@@ -235,8 +242,10 @@ name_list(naming_t *naming, char const *list, char why[200])
         memcpy(word, list, sz);
         word[sz] = '\0';
         if (sz != 0 && !name_word(naming, word)) {
-            snprintf(why, 200,
-                     "'%s' is no kind, family, source, config value, entry point or change of programs", word);
+            snprintf(
+                why, 200,
+                "'%s' is no kind, family, source, config value, entry point or change of programs",
+                word);
             return TD_REJECT;
         }
         list += sz + (list[sz] != '\0');
@@ -288,8 +297,10 @@ td_weights_swarm(td_weights_t const *weights, uint64_t seed, td_weights_t *swarm
     swarm_weights(&rng, swarm->kind, TD_WEIGHTS_KIND_CNT, 20);
     swarm_weights(&rng, swarm->source, TD_WEIGHTS_SOURCE_CNT, 20);
     swarm_weights(&rng, swarm->change, TD_WEIGHTS_DO_CNT, 20);
-    swarm->share_percent = (unsigned)td_rng_between(&rng, weights->share_percent / 2, weights->share_percent * 2);
-    swarm->alias_percent = (unsigned)td_rng_between(&rng, weights->alias_percent / 2, weights->alias_percent * 2);
+    swarm->share_percent =
+        (unsigned)td_rng_between(&rng, weights->share_percent / 2, weights->share_percent * 2);
+    swarm->alias_percent =
+        (unsigned)td_rng_between(&rng, weights->alias_percent / 2, weights->alias_percent * 2);
     /* What nothing can be made without. */
     if (!any(swarm->kind, TD_WEIGHTS_KIND_CNT)) {
         memcpy(swarm->kind, weights->kind, sizeof swarm->kind);
@@ -326,7 +337,8 @@ change_name(size_t tag)
 }
 
 static void
-put_weights(td_writer_t *out, char const *title, uint32_t const *weight, size_t cnt, char const *(*name)(size_t))
+put_weights(td_writer_t *out, char const *title, uint32_t const *weight, size_t cnt,
+            char const *(*name)(size_t))
 {
     char const *comma = "";
 
@@ -359,7 +371,7 @@ td_weights_text(td_weights_t const *weights)
             comma = ", ";
         }
     }
-    td_writer_put_format(&out, "], \"export_percent\": %u, \"drift_percent\": %u}", weights->export_percent,
-                         weights->drift_percent);
+    td_writer_put_format(&out, "], \"export_percent\": %u, \"drift_percent\": %u}",
+                         weights->export_percent, weights->drift_percent);
     return (char *)td_writer_take(&out, NULL);
 }

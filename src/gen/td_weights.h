@@ -16,24 +16,24 @@ enum {
     TD_WEIGHTS_ENTRY_CNT  = 16,
     TD_WEIGHTS_DO_CNT     = 48,
     TD_WEIGHTS_CONFIG_CNT = 32,
-    TD_WEIGHTS_VALUE_CNT  = 4,  /* values of one config key */
+    TD_WEIGHTS_VALUE_CNT  = 4, /* values of one config key */
 };
 
 typedef struct {
-    uint32_t kind  [TD_WEIGHTS_KIND_CNT];   /* by td_kind_t */
-    uint32_t source[TD_WEIGHTS_SOURCE_CNT]; /* by td_source_kind_t */
-    uint32_t entry [TD_WEIGHTS_ENTRY_CNT];  /* by td_entry_t */
-    uint32_t change[TD_WEIGHTS_DO_CNT];     /* by td_do_t */
+    uint32_t kind[TD_WEIGHTS_KIND_CNT];                           /* by td_kind_t */
+    uint32_t source[TD_WEIGHTS_SOURCE_CNT];                       /* by td_source_kind_t */
+    uint32_t entry[TD_WEIGHTS_ENTRY_CNT];                         /* by td_entry_t */
+    uint32_t change[TD_WEIGHTS_DO_CNT];                           /* by td_do_t */
     uint32_t config[TD_WEIGHTS_CONFIG_CNT][TD_WEIGHTS_VALUE_CNT]; /* by key and value */
     /* In percent of programs or of choices. */
-    unsigned config_percent;     /* a key is set */
-    unsigned export_percent;     /* export mode, with constraints */
-    unsigned frames_percent;     /* a program has more than one frame */
-    unsigned change_percent;     /* objects change between two frames */
-    unsigned share_percent;      /* an edge goes to a node that has one already */
-    unsigned alias_percent;      /* a root's object was a root under another source */
-    unsigned odd_percent;        /* a source or a key is not what a real frame has */
-    unsigned drift_percent;      /* what would become dynamic is let through: an int or a size that
+    unsigned config_percent; /* a key is set */
+    unsigned export_percent; /* export mode, with constraints */
+    unsigned frames_percent; /* a program has more than one frame */
+    unsigned change_percent; /* objects change between two frames */
+    unsigned share_percent;  /* an edge goes to a node that has one already */
+    unsigned alias_percent;  /* a root's object was a root under another source */
+    unsigned odd_percent;    /* a source or a key is not what a real frame has */
+    unsigned drift_percent;  /* what would become dynamic is let through: an int or a size that
                                     is another one under the same name; 0: never */
 } td_weights_t;
 

@@ -574,7 +574,8 @@ take_header(asm_t *a)
     off     = offset(a);
     version = td_lex_int(&a->lex, 0, INT64_MAX, "the format version");
     if (!a->lex.failed && version != TD_FORMAT_VERSION) {
-        td_lex_fail(&a->lex, off, "the program has another format version; this tool reads version %d",
+        td_lex_fail(&a->lex, off,
+                    "the program has another format version; this tool reads version %d",
                     TD_FORMAT_VERSION);
     }
     td_lex_end(&a->lex);

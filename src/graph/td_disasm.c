@@ -54,7 +54,7 @@ put_finite(td_writer_t *out, double value)
     int  exponent;
 
     snprintf(text, sizeof text, "%.*e", precision - 1, value);
-    exponent = atoi(strchr(text, 'e') + 1);
+    exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     if (exponent < -4 || exponent >= 16) {
         td_writer_put_text(out, text);
         return;

@@ -9,12 +9,19 @@
 #include "graph/td_wire.h"
 
 enum {
+    RECORDS_SZ_MAX = TD_INPUT_SZ_MAX - 1, /* the end record is one byte */
     /* Kept free until there is a root, so that one can always be added: every
        frame there may be, a small source, a root and their node. */
     SZ_RESERVED   = TD_FRAME_CNT_MAX + 32,
     STEP_RESERVED = TD_FRAME_CNT_MAX + 2,
     CAP_FIRST     = 16,
 };
+
+td_text_t
+td_text(char const *text)
+{
+    return (td_text_t){.bytes = text, .sz = (uint32_t)strlen(text)};
+}
 
 void
 td_prog_init(td_prog_t *prog)
@@ -37,7 +44,7 @@ td_draft_init(td_draft_t *draft, td_prog_t *prog)
     memset(draft, 0, sizeof *draft);
     draft->prog           = prog;
     draft->frame_root_cnt = -1;
-    td_writer_init(&draft->out, TD_INPUT_SZ_MAX);
+    td_writer_init(&draft->out, RECORDS_SZ_MAX);
     td_writer_put_u8(&draft->out, TD_WIRE_VERSION);
     return draft->out.status;
 }
@@ -72,12 +79,12 @@ reserve(td_draft_t *draft, void *array, uint32_t cnt, uint32_t *cap, size_t item
 }
 
 /* RESERVE is reserve for an array of any type, inside a function with `done`. */
-#define RESERVE(array, cnt, cap)                                              \
-    do {                                                                      \
-        void *grown;                                                          \
-                                                                              \
-        TD_TRY(reserve(draft, array, cnt, cap, sizeof *(array), &grown));     \
-        (array) = grown;                                                      \
+#define RESERVE(array, cnt, cap)                                          \
+    do {                                                                  \
+        void *grown;                                                      \
+                                                                          \
+        TD_TRY(reserve(draft, array, cnt, cap, sizeof *(array), &grown)); \
+        (array) = grown;                                                  \
     } while (0)
 
 static td_status_t
@@ -124,13 +131,13 @@ admit(td_draft_t *draft, size_t sz, size_t sz_max)
 static size_t
 ordinary_sz_max(td_draft_t const *draft)
 {
-    return draft->root_cnt != 0 ? TD_INPUT_SZ_MAX : TD_INPUT_SZ_MAX - SZ_RESERVED;
+    return draft->root_cnt != 0 ? RECORDS_SZ_MAX : RECORDS_SZ_MAX - SZ_RESERVED;
 }
 
 static td_status_t
 order_put(td_draft_t *draft, td_record_t record)
 {
-    td_prog_t  *prog = draft->prog;
+    td_prog_t  *prog   = draft->prog;
     td_status_t status = TD_OK;
 
     RESERVE(prog->order, prog->order_cnt, &draft->order_cap);
@@ -237,7 +244,8 @@ source_check(td_draft_t *draft, td_src_t const *src)
         return refuse(draft, TD_REJECT, why);
     }
     if (source_has(src, 'k') && !draft->is_key[src->key]) {
-        return refuse(draft, TD_REJECT, "its key is no literal, enum member, class, or tuple or slice of such");
+        return refuse(draft, TD_REJECT,
+                      "its key is no literal, enum member, class, or tuple or slice of such");
     }
     if (source_has(src, 'b') && draft->depth[src->base] >= TD_SOURCE_DEPTH_MAX) {
         return refuse(draft, TD_REJECT, "it is nested too deeply");
@@ -259,7 +267,7 @@ source_add(td_draft_t *draft, td_src_t const *src)
         return refuse(draft, TD_LIMIT, "the program is full: too many sources");
     }
     td_encode_source(&draft->out, src, prog->node_cnt, prog->source_cnt);
-    TD_TRY(admit(draft, sz, TD_INPUT_SZ_MAX));
+    TD_TRY(admit(draft, sz, RECORDS_SZ_MAX));
     RESERVE(draft->depth, prog->source_cnt, &cap);
     RESERVE(prog->sources, prog->source_cnt, &draft->source_cap);
     if (source_has(src, 'n')) {
@@ -392,15 +400,15 @@ step_count(td_draft_t *draft, td_step_t const *step)
 td_status_t
 td_draft_put_step(td_draft_t *draft, td_step_t const *step)
 {
-    td_prog_t  *prog  = draft->prog;
-    size_t      sz    = draft->out.sz;
-    td_step_t   owned = *step;
+    td_prog_t  *prog     = draft->prog;
+    size_t      sz       = draft->out.sz;
+    td_step_t   owned    = *step;
     bool        ordinary = step->kind == TD_STEP_DO || step->kind == TD_STEP_CONSTRAINT;
     td_status_t status;
 
     TD_TRY(step_check(draft, step));
     td_encode_step(&draft->out, step, prog->node_cnt, prog->source_cnt);
-    TD_TRY(admit(draft, sz, ordinary ? ordinary_sz_max(draft) : TD_INPUT_SZ_MAX));
+    TD_TRY(admit(draft, sz, ordinary ? ordinary_sz_max(draft) : RECORDS_SZ_MAX));
     RESERVE(prog->steps, prog->step_cnt, &draft->step_cap);
     TD_TRY(step_own(draft, &owned));
     TD_TRY(order_put(draft, TD_RECORD_STEP));
@@ -453,5 +461,10 @@ td_status_t
 td_draft_finish(td_draft_t *draft)
 {
     TD_ASSERT(draft->source_used_cnt == draft->prog->source_cnt);
-    return draft->root_cnt != 0 ? TD_OK : refuse(draft, TD_REJECT, "there is no root");
+    if (draft->root_cnt == 0) {
+        return refuse(draft, TD_REJECT, "there is no root");
+    }
+    draft->out.sz_max = TD_INPUT_SZ_MAX;
+    td_encode_end(&draft->out);
+    return draft->out.status;
 }

@@ -237,6 +237,12 @@ td_encode_export(td_writer_t *out)
 }
 
 void
+td_encode_end(td_writer_t *out)
+{
+    td_writer_put_u8(out, TD_WIRE_END);
+}
+
+void
 td_encode_records(td_writer_t *out, td_prog_t const *prog, size_t *off)
 {
     uint32_t node = 0, source = 0, step = 0, setting = 0;
@@ -270,6 +276,7 @@ td_encode_records(td_writer_t *out, td_prog_t const *prog, size_t *off)
     if (off != NULL) {
         off[prog->order_cnt] = out->sz;
     }
+    td_encode_end(out);
     TD_ASSERT(node == prog->node_cnt && source == prog->source_cnt && step == prog->step_cnt);
 }
 

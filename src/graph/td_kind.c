@@ -11,7 +11,7 @@ static td_kind_info_t const kinds[256] = {
 #undef X
 };
 
-#define X(tag, NAME, text, payload, edge_min, edge_max, family, meaning) \
+#define X(tag, NAME, text, payload, edge_min, edge_max, family, meaning)                     \
     _Static_assert((tag) > 0 && (tag) < 0x80, "the tag of " text " is no opcode of a node"); \
     _Static_assert((edge_max) <= TD_EDGE_CNT_MAX + 1, "too many edges: " text);
 #include "graph/kinds.def"

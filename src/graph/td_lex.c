@@ -159,7 +159,8 @@ take_while(td_lex_t *lex, bool (*is)(char), char *word, char const *what)
         sz++;
     }
     if (sz == 0 || sz > TD_WORD_SZ_MAX) {
-        td_lex_fail(lex, start, sz == 0 ? "%s is missing here" : "this is no %s: it is too long", what);
+        td_lex_fail(lex, start, sz == 0 ? "%s is missing here" : "this is no %s: it is too long",
+                    what);
         return;
     }
     memcpy(word, lex->text + start, sz);
@@ -342,7 +343,8 @@ take_escape(td_lex_t *lex, bool is_bytes)
         lex->off++;
         return (char)take_hex(lex, is_bytes);
     default:
-        td_lex_fail(lex, lex->off - 1, "there is no such escape (only \\n \\t \\r \\\" \\\\ \\xNN)");
+        td_lex_fail(lex, lex->off - 1,
+                    "there is no such escape (only \\n \\t \\r \\\" \\\\ \\xNN)");
         return '\0';
     }
 }

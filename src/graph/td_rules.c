@@ -19,8 +19,8 @@ utf8_sequence(uint8_t const *bytes, size_t sz)
     if (bytes[0] < 0xC2 || bytes[0] > 0xF4) {
         return 0;
     }
-    cnt = bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4;
-    low = bytes[0] == 0xE0 ? 0xA0 : bytes[0] == 0xF0 ? 0x90 : low;
+    cnt  = bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4;
+    low  = bytes[0] == 0xE0 ? 0xA0 : bytes[0] == 0xF0 ? 0x90 : low;
     high = bytes[0] == 0xED ? 0x9F : bytes[0] == 0xF4 ? 0x8F : high;
     if (sz < cnt || bytes[1] < low || bytes[1] > high) {
         return 0;
@@ -58,11 +58,11 @@ text_is_fine(td_text_t text)
 bool
 td_rules_is_bigint(td_text_t decimal)
 {
-    static char const  below[] = "9223372036854775808";
-    static char const  above[] = "9223372036854775807";
-    bool               negative = decimal.sz > 0 && decimal.bytes[0] == '-';
-    char const        *digits   = decimal.bytes + negative;
-    size_t             cnt      = decimal.sz - negative;
+    static char const below[]  = "9223372036854775808";
+    static char const above[]  = "9223372036854775807";
+    bool              negative = decimal.sz > 0 && decimal.bytes[0] == '-';
+    char const       *digits   = decimal.bytes + negative;
+    size_t            cnt      = decimal.sz - negative;
 
     if (cnt < 19 || decimal.sz > TD_NAME_SZ_MAX || digits[0] == '0') {
         return false;
@@ -115,7 +115,8 @@ td_tensor_storage_cnt(td_tensor_t const *tensor)
         cnt *= tensor->dim[i] != 0 ? tensor->dim[i] : 1;
     }
     /* Both are cut out of a base that is up to twice as large. */
-    return tensor->layout == TD_LAYOUT_OFFSET || tensor->layout == TD_LAYOUT_STRIDED ? 2 * cnt : cnt;
+    return tensor->layout == TD_LAYOUT_OFFSET || tensor->layout == TD_LAYOUT_STRIDED ? 2 * cnt
+                                                                                     : cnt;
 }
 
 static char const *
@@ -129,7 +130,8 @@ rules_tensor(uint8_t kind, td_tensor_t const *tensor)
             return "a dim is too large";
         }
     }
-    if (tensor->requires_grad && (!td_dtype_is_floating(tensor->dtype) || kind == TD_KIND_NDARRAY)) {
+    if (tensor->requires_grad &&
+        (!td_dtype_is_floating(tensor->dtype) || kind == TD_KIND_NDARRAY)) {
         return "only tensors of a floating or complex dtype can require grad";
     }
     if (kind == TD_KIND_NDARRAY && strcmp(td_dtype_name(tensor->dtype), "bfloat16") == 0) {
@@ -138,7 +140,8 @@ rules_tensor(uint8_t kind, td_tensor_t const *tensor)
     if (!td_layout_fits(kind, tensor)) {
         return "the layout does not fit the dims, the dtype or the kind";
     }
-    return td_tensor_storage_cnt(tensor) > TD_NUMEL_MAX ? "the tensor holds too many elements" : NULL;
+    return td_tensor_storage_cnt(tensor) > TD_NUMEL_MAX ? "the tensor holds too many elements"
+                                                        : NULL;
 }
 
 static char const *
@@ -152,7 +155,8 @@ rules_payload(td_node_t const *node, td_payload_t payload)
     case TD_PAYLOAD_BYTES:
         return node->text.sz <= TD_NAME_SZ_MAX ? NULL : "there are too many bytes";
     case TD_PAYLOAD_BIGINT:
-        return td_rules_is_bigint(node->text) ? NULL : "these are no digits of an int outside 64 bits";
+        return td_rules_is_bigint(node->text) ? NULL
+                                              : "these are no digits of an int outside 64 bits";
     case TD_PAYLOAD_CHOICE:
         return (uint64_t)node->i < td_choice_cnt(node->kind) ? NULL : "there is no such choice";
     case TD_PAYLOAD_RANGE:

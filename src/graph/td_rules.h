@@ -9,10 +9,10 @@
 #include "graph/td_graph.h"
 
 /* prog holds the records before; the record itself is not in it yet. */
-char const *td_rules_node   (td_prog_t const *prog, td_node_t const *node);
-char const *td_rules_source (td_prog_t const *prog, td_src_t const *src);
+char const *td_rules_node(td_prog_t const *prog, td_node_t const *node);
+char const *td_rules_source(td_prog_t const *prog, td_src_t const *src);
 /* frame_root_cnt: roots in the current frame so far; -1 before the first frame. */
-char const *td_rules_step   (td_prog_t const *prog, td_step_t const *step, int frame_root_cnt);
+char const *td_rules_step(td_prog_t const *prog, td_step_t const *step, int frame_root_cnt);
 char const *td_rules_setting(td_prog_t const *prog, td_setting_t setting);
 
 /* td_rules_is_key says whether a node can be a source's key, given that its

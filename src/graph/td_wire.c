@@ -11,18 +11,18 @@ static int64_t const ints[] = {
     INT64_MIN,
     INT64_MAX,
     INT64_MIN + 1,
-    INT64_C(2147483647),          /* int32 ends */
+    INT64_C(2147483647), /* int32 ends */
     INT64_C(2147483648),
     INT64_C(-2147483648),
     INT64_C(-2147483649),
     INT64_C(4294967295),
     INT64_C(4294967296),
-    INT64_C(1073741823),          /* one digit of CPython's int */
+    INT64_C(1073741823), /* one digit of CPython's int */
     INT64_C(1073741824),
     INT64_C(-1073741824),
     INT64_C(1152921504606846975), /* two digits */
     INT64_C(1152921504606846976),
-    INT64_C(9007199254740992),    /* doubles stop being exact */
+    INT64_C(9007199254740992), /* doubles stop being exact */
     INT64_C(9007199254740993),
     INT64_C(4611686018427387904),
     256, /* CPython's small ints end here */
@@ -35,21 +35,43 @@ static int64_t const ints[] = {
 };
 
 static char const *const decimals[] = {
-    "9223372036854775808",
-    "-9223372036854775809",
-    "18446744073709551615",
-    "18446744073709551616",
-    "-18446744073709551616",
-    "1180591620717411303424",
-    "100000000000000000000",
-    "340282366920938463463374607431768211456",
+    "9223372036854775808",   "-9223372036854775809",
+    "18446744073709551615",  "18446744073709551616",
+    "-18446744073709551616", "1180591620717411303424",
+    "100000000000000000000", "340282366920938463463374607431768211456",
 };
 
 static double const floats[] = {
-    0.0,   -0.0,  1.0,       -1.0,  0.5,     1.5,    2.0,   3.0,      0.1,
-    1e-3,  1e-5,  1e-8,      0.9,   0.999,   3.14,   10.0,  100.0,    1e10,
-    1e16,  1e22,  1e300,     5e-324, 2.2250738585072014e-308, 1.7976931348623157e308,
-    9007199254740993.0, 1e-300, -0.5, -1e22, 123456789.125, 0.30000000000000004,
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1.5,
+    2.0,
+    3.0,
+    0.1,
+    1e-3,
+    1e-5,
+    1e-8,
+    0.9,
+    0.999,
+    3.14,
+    10.0,
+    100.0,
+    1e10,
+    1e16,
+    1e22,
+    1e300,
+    5e-324,
+    2.2250738585072014e-308,
+    1.7976931348623157e308,
+    9007199254740993.0,
+    1e-300,
+    -0.5,
+    -1e22,
+    123456789.125,
+    0.30000000000000004,
 };
 
 /* Infinities and nan are not constant expressions everywhere. */
@@ -287,7 +309,8 @@ td_wire_put_decimal(td_writer_t *out, td_text_t decimal)
 {
     TD_ASSERT(decimal.sz <= TD_NAME_SZ_MAX);
     for (int i = 0; i < DECIMAL_CNT; i++) {
-        if (strlen(decimals[i]) == decimal.sz && memcmp(decimals[i], decimal.bytes, decimal.sz) == 0) {
+        if (strlen(decimals[i]) == decimal.sz &&
+            memcmp(decimals[i], decimal.bytes, decimal.sz) == 0) {
             td_writer_put_u8(out, (uint8_t)i);
             return;
         }

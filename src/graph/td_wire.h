@@ -29,6 +29,7 @@
      constraint  0xE2 tensor, dim, min, max, debug name
                  0xE3 tensor, dim, other tensor, other dim, debug name
      config      0xE4 key, value
+     end         0xE5: the last byte of every program, so that a cut one is none
 
    What is on the wire never changes its meaning: append only. */
 #ifndef TD_GRAPH_WIRE_H
@@ -48,6 +49,7 @@ enum {
     TD_WIRE_RANGED  = 0xE2, /* a constraint with min and max */
     TD_WIRE_TIED    = 0xE3, /* a constraint that ties two dims */
     TD_WIRE_SETTING = 0xE4,
+    TD_WIRE_END     = 0xE5,
 };
 
 /* A *reader* reads codes leniently: it always gives a value that the code can
@@ -64,41 +66,42 @@ void td_reader_init(td_reader_t *reader, uint8_t const *bytes, size_t sz, td_ref
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-void td_reader_note(td_reader_t *reader, size_t off, char const *format, ...);
+void
+td_reader_note(td_reader_t *reader, size_t off, char const *format, ...);
 
-uint8_t  td_reader_u8   (td_reader_t *reader); /* 0 behind the end */
-uint32_t td_reader_index(td_reader_t *reader); /* up to 0x7FFF */
-uint32_t td_reader_count(td_reader_t *reader, uint32_t max); /* up to max */
-uint16_t td_reader_u16  (td_reader_t *reader, uint16_t below); /* below `below` */
+uint8_t  td_reader_u8(td_reader_t *reader);                                  /* 0 behind the end */
+uint32_t td_reader_index(td_reader_t *reader);                               /* up to 0x7FFF */
+uint32_t td_reader_count(td_reader_t *reader, uint32_t max);                 /* up to max */
+uint16_t td_reader_u16(td_reader_t *reader, uint16_t below);                 /* below `below` */
 uint8_t  td_reader_below(td_reader_t *reader, size_t cnt, char const *what); /* below cnt > 0 */
-int64_t  td_reader_int  (td_reader_t *reader);
+int64_t  td_reader_int(td_reader_t *reader);
 double   td_reader_float(td_reader_t *reader);
-uint32_t td_reader_arg  (td_reader_t *reader, bool *is_ref); /* up to 0x7FFF */
+uint32_t td_reader_arg(td_reader_t *reader, bool *is_ref); /* up to 0x7FFF */
 
 /* Texts are written to buffer, which holds TD_NAME_SZ_MAX bytes or more; what is
    no utf-8 becomes '?'. */
-td_text_t td_reader_text   (td_reader_t *reader, char *buffer);
-td_text_t td_reader_bytes  (td_reader_t *reader, char *buffer);
+td_text_t td_reader_text(td_reader_t *reader, char *buffer);
+td_text_t td_reader_bytes(td_reader_t *reader, char *buffer);
 td_text_t td_reader_decimal(td_reader_t *reader, char *buffer);
 
 /* The canonical spellings. */
-void td_wire_put_index  (td_writer_t *out, uint32_t index);
-void td_wire_put_count  (td_writer_t *out, uint32_t count);
-void td_wire_put_int    (td_writer_t *out, int64_t value);
-void td_wire_put_float  (td_writer_t *out, double value);
-void td_wire_put_text   (td_writer_t *out, td_text_t text);
-void td_wire_put_bytes  (td_writer_t *out, td_text_t bytes);
+void td_wire_put_index(td_writer_t *out, uint32_t index);
+void td_wire_put_count(td_writer_t *out, uint32_t count);
+void td_wire_put_int(td_writer_t *out, int64_t value);
+void td_wire_put_float(td_writer_t *out, double value);
+void td_wire_put_text(td_writer_t *out, td_text_t text);
+void td_wire_put_bytes(td_writer_t *out, td_text_t bytes);
 void td_wire_put_decimal(td_writer_t *out, td_text_t decimal);
-void td_wire_put_arg    (td_writer_t *out, bool is_ref, uint32_t index);
+void td_wire_put_arg(td_writer_t *out, bool is_ref, uint32_t index);
 
 /* Values where things break, by wire index: for the generator. */
-size_t      td_wire_int_cnt    (void);
-int64_t     td_wire_int        (size_t idx);
-size_t      td_wire_float_cnt  (void);
-double      td_wire_float      (size_t idx);
+size_t      td_wire_int_cnt(void);
+int64_t     td_wire_int(size_t idx);
+size_t      td_wire_float_cnt(void);
+double      td_wire_float(size_t idx);
 size_t      td_wire_decimal_cnt(void);
-char const *td_wire_decimal    (size_t idx);
-size_t      td_wire_name_cnt   (void);
-char const *td_wire_name       (size_t idx);
+char const *td_wire_decimal(size_t idx);
+size_t      td_wire_name_cnt(void);
+char const *td_wire_name(size_t idx);
 
 #endif
