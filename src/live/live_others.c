@@ -6,14 +6,20 @@
 
 enum { ATTR_CNT_MAX = 4 }; /* attributes a, b, c, d of an object node */
 
-/* attached lets an object whose class is watched note its calls. */
 static int
-attached(live_maker_t *maker, td_node_t const *node, PyObject *object)
+is_watched(td_state_t const *state, PyObject *object)
+{
+    return PyObject_TypeCheck(object, (PyTypeObject *)state->watched) ||
+           Py_IS_TYPE(object, (PyTypeObject *)state->logging_pair);
+}
+
+int
+live_attach(live_maker_t *maker, td_node_t const *node, PyObject *object)
 {
     PyObject *args[3] = {object, maker->calls, NULL};
     PyObject *result  = NULL; /* owned */
 
-    if (!PyObject_TypeCheck(object, (PyTypeObject *)maker->state->watched)) {
+    if (!is_watched(maker->state, object)) {
         return 0;
     }
     args[2] = PyLong_FromSsize_t(node - maker->prog->nodes);
@@ -74,7 +80,7 @@ live_make_object(live_maker_t *maker, td_node_t const *node)
     if (object == NULL) {
         return NULL;
     }
-    if (attrs_fill(maker, node, object) < 0 || attached(maker, node, object) < 0) {
+    if (attrs_fill(maker, node, object) < 0 || live_attach(maker, node, object) < 0) {
         Py_CLEAR(object);
     }
     return object;

@@ -69,6 +69,10 @@ PyObject *live_make_choice(live_maker_t    *maker,
 PyObject *live_make_object(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_partial(live_maker_t *maker, td_node_t const *node);
 
+/* live_attach lets an object whose class is watched (tandem.objects) note its
+   calls: 0, or -1 with an exception. */
+int live_attach(live_maker_t *maker, td_node_t const *node, PyObject *object);
+
 /* live_edge gives the object of the idx-th edge: borrowed, idx < node->edge_cnt. */
 static inline PyObject *
 live_edge(live_maker_t const *maker, td_node_t const *node, size_t idx)

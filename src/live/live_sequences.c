@@ -111,6 +111,9 @@ live_make_namedtuple(live_maker_t *maker, td_node_t const *node)
     } else if (args != NULL) {
         result = ((PyTypeObject *)cls)->tp_new((PyTypeObject *)cls, args, NULL);
     }
+    if (result != NULL && live_attach(maker, node, result) < 0) {
+        Py_CLEAR(result);
+    }
     Py_XDECREF(args);
     Py_XDECREF(members);
     return result;

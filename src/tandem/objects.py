@@ -143,27 +143,44 @@ class Watched:
     __slots__ = ("_tandem_calls", "_tandem_node", "__dict__", "__weakref__")
 
 
+class _Notes:
+    """Where an instance that can have no slots keeps the list and the number."""
+
+    __slots__ = ("calls", "node")
+
+
 _CALLS = Watched.__dict__["_tandem_calls"]
 _NODE = Watched.__dict__["_tandem_node"]
 
 
-def attach(instance: Watched, calls: list, node: int) -> None:
+def attach(instance: Any, calls: list, node: int) -> None:
     """Make instance note its calls in calls (borrowed by it until it dies)."""
-    _CALLS.__set__(instance, calls)
-    _NODE.__set__(instance, node)
+    if issubclass(type(instance), Watched):
+        _CALLS.__set__(instance, calls)
+        _NODE.__set__(instance, node)
+        return
+    notes = _Notes()
+    notes.calls, notes.node = calls, node
+    object.__getattribute__(instance, "__dict__")["_tandem_notes"] = notes
 
 
-def note(instance: Watched, what: str) -> None:
+def note(instance: Any, what: str) -> None:
     """Note one call of user code; an instance that nobody attached stays silent.
 
-    Reads through the slots' descriptors: an ordinary attribute access could end
-    in the very code that is being noted.
+    Reads past the class's own look-up: an ordinary attribute access could end in
+    the very code that is being noted.
     """
-    try:
-        calls = _CALLS.__get__(instance)
-    except AttributeError:
-        return
-    calls.append(f"{_NODE.__get__(instance)}.{what}")
+    if issubclass(type(instance), Watched):
+        try:
+            calls, node = _CALLS.__get__(instance), _NODE.__get__(instance)
+        except AttributeError:
+            return
+    else:
+        notes = object.__getattribute__(instance, "__dict__").get("_tandem_notes")
+        if notes is None:
+            return
+        calls, node = notes.calls, notes.node
+    calls.append(f"{node}.{what}")
 
 
 class CustomSetattr(Watched):
@@ -251,6 +268,31 @@ class Lying(Watched):
     def __class__(self):
         note(self, "__class__")
         return list
+
+
+def _logging_pair() -> type:
+    """A namedtuple class whose instances say when they are measured or iterated.
+
+    Made anew rather than derived: only a class right below tuple counts as a
+    namedtuple.  Without __slots__ its instances have a dict for the notes.
+    """
+
+    def __iter__(self):
+        note(self, "__iter__")
+        return tuple.__iter__(self)
+
+    def __len__(self):
+        note(self, "__len__")
+        return tuple.__len__(self)
+
+    fields = collections.namedtuple("LoggingPair", "first second")
+    own = {name: value for name, value in vars(fields).items() if name != "__slots__"}
+    own |= {"__module__": __name__, "__qualname__": "LoggingPair", "__iter__": __iter__, "__len__": __len__}
+    return type("LoggingPair", (tuple,), own)
+
+
+LoggingPair = _logging_pair()
+"""A namedtuple whose __iter__ and __len__ are Python code that notes its calls."""
 
 
 # ---- factories ------------------------------------------------------------------

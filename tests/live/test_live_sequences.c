@@ -15,6 +15,9 @@ static live_row_t const rows[] = {
     {"%0 = int 1\n%1 = namedtuple Unit %0\n", "o[1] == ()"},
     {"%0 = tensor float32[2]\n%1 = namedtuple torch_max %0\n",
      "type(o[1]) is torch.return_types.max and o[1].values is o[0] and o[1].indices is None"},
+    {"%0 = int 1\n%1 = namedtuple LoggingPair %0 %0\n",
+     "type(o[1]) is objects.LoggingPair and objects.LoggingPair.__bases__ == (tuple,) and u == [] "
+     "and o[1].second == 1 and list(o[1]) == [1, 1] and u[0] == '1.__iter__'"},
     {"%0 = int 1\n%1 = deque %0 %0\n",
      "type(o[1]) is collections.deque and list(o[1]) == [1, 1] and o[1].maxlen is None"},
     {"%0 = range 2 9 3\n", "o[0] == range(2, 9, 3)"},
