@@ -130,6 +130,16 @@ changes_look_inside(changes_look_t *look, PyObject *value, int depth)
     }
 }
 
+/* The instance dict (borrowed), or NULL where there is none or it is empty: a
+   look at an object may make its dict, and that is no change of it. */
+static PyObject *
+changes_dict(PyObject *object)
+{
+    PyObject *dict = td_canon_dict(object);
+
+    return dict != NULL && PyDict_Check(dict) && PyDict_GET_SIZE(dict) > 0 ? dict : NULL;
+}
+
 static uint64_t
 changes_print(td_changes_t const *changes, PyObject *object)
 {
@@ -139,8 +149,8 @@ changes_print(td_changes_t const *changes, PyObject *object)
     if (td_canon_is_atom(object) || PyType_Check(object) || PyModule_Check(object)) {
         return 0;
     }
-    dict = td_canon_dict(object);
-    if (dict != NULL && PyDict_Check(dict)) {
+    dict = changes_dict(object);
+    if (dict != NULL) {
         changes_look_dict(&look, dict, 1);
     }
     changes_look_inside(&look, object, 0);
@@ -212,14 +222,14 @@ changes_items(td_canon_t *canon, PyObject *object)
 static td_val_t
 changes_record(td_canon_t *canon, PyObject *object)
 {
-    PyObject      *dict = td_canon_dict(object);
+    PyObject      *dict = changes_dict(object);
     td_obs_field_t fields[3];
 
     fields[0].field = TD_FIELD_Object_object;
     fields[0].value = td_canon_value(canon, object);
     fields[1].field = TD_FIELD_Object_attributes;
-    fields[1].value = dict != NULL && PyDict_Check(dict) ? td_canon_contents(canon, dict)
-                                                         : td_obs_null(canon->obs);
+    fields[1].value =
+        dict != NULL ? td_canon_contents(canon, dict) : td_obs_list(canon->obs, NULL, 0);
     fields[2].field = TD_FIELD_Object_items;
     fields[2].value = changes_items(canon, object);
     return td_obs_record(canon->obs, TD_CLASS_Object, fields, 3);
