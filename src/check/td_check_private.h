@@ -98,6 +98,7 @@ typedef struct {
     size_t               diff_cnt;
     char const          *what;                /* "tracker/unsupported", where there are none */
     char const          *arm, *subject_function;
+    bool                 outside; /* of every root: the arm is shown, but names nothing */
 } td_finding_t;
 
 td_status_t td_report_add(td_check_t *check, td_finding_t const *finding);

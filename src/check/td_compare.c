@@ -130,6 +130,7 @@ add_diff(place_t const *place, td_obs_diff_t const *diffs, size_t idx, size_t cn
                 .subject   = json_of(place->check, diff->subject),
                 .diffs     = diffs,
                 .diff_cnt  = cnt,
+                .outside   = strstr(diff->path, "roots[") == NULL,
     };
 
     deciders(place, diff->path, step, &finding);

@@ -61,7 +61,7 @@ static char const *
 sign_values(td_check_t *check, td_finding_t const *finding)
 {
     char                 function[256];
-    char const          *text  = arm_text(check, finding->arm);
+    char const          *text  = finding->outside ? "" : arm_text(check, finding->arm);
     char const          *colon = strstr(text, ": ");
     td_signature_parts_t parts = {
         .diffs     = finding->diffs,
