@@ -241,7 +241,7 @@ td_check_reference(td_check_t *check)
 /* ---- hooks for tests ----------------------------------------------------------- */
 
 void
-td_check_lie(td_check_t *check, td_which_t which, td_lie_t lie, void *ctx)
+td_check_lie(td_check_t *check, td_which_t which, td_lie_hook_t lie, void *ctx)
 {
     check->lie[which]     = lie;
     check->lie_ctx[which] = ctx;

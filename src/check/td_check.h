@@ -129,9 +129,9 @@ char const *td_check_arm_id(td_check_t const *check, size_t idx);
 
    A lie changes the canonical bytes of one side's frame before they are
    compared: it returns true and gives a malloc'ed block, or false to leave them. */
-typedef bool (*td_lie_t)(void *ctx, size_t frame_idx, uint8_t const *bytes, size_t sz,
+typedef bool (*td_lie_hook_t)(void *ctx, size_t frame_idx, uint8_t const *bytes, size_t sz,
                          uint8_t **lie, size_t *lie_sz);
-void td_check_lie(td_check_t *check, td_which_t which, td_lie_t lie,
+void td_check_lie(td_check_t *check, td_which_t which, td_lie_hook_t lie,
                   void *ctx); /* NULL: honest again */
 
 /* td_check_deaf replaces every outcome of the reference by a wrong one before

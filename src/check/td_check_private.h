@@ -17,7 +17,7 @@ struct td_check {
     bool            swapped;            /* the second side is run first */
     bool            coverage;
     bool            deaf;
-    td_lie_t        lie[TD_SIDE_CNT];
+    td_lie_hook_t        lie[TD_SIDE_CNT];
     void           *lie_ctx[TD_SIDE_CNT];
 
     td_run_t    runs[TD_SIDE_CNT]; /* what is compared */

@@ -4,6 +4,7 @@
 
 #include "base/td_alloc.h"
 #include "live/td_live.h"
+#include "observe/td_liar.h"
 #include "observe/td_obs.h"
 #include "py/td_py_error.h"
 
@@ -174,9 +175,84 @@ testing_quiet(PyObject *module, PyObject *source)
     return Py_BuildValue("z", why);
 }
 
+/* ---- the schema, and lies made from it ------------------------------------------------ */
+
+PyDoc_STRVAR(fields_doc, "fields() -> list of (class, attribute, disposition)\n\n"
+                         "The schema's rows; disposition is compared, implied or ignored.");
+
+static PyObject *
+testing_fields(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    static char const *const words[] = {"compared", "implied", "ignored"};
+    PyObject                *list    = PyList_New(0); /* owned, returned */
+
+    for (int field = TD_FIELD_NONE + 1; list != NULL && field < TD_FIELD_CNT; field++) {
+        td_field_info_t const *info = td_field_info((td_field_t)field);
+        PyObject              *row  = Py_BuildValue("(sss)", info->class_name, info->attribute,
+                                                    words[info->disposition]); /* owned */
+
+        if (row == NULL || PyList_Append(list, row) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+/* The lie about class_name.attribute in the first record of record_class. */
+static PyObject *
+lie_told(td_obs_t *obs, Py_buffer const *view, char const *record_class, char const *class_name,
+         char const *attribute)
+{
+    td_lie_t   lie;
+    PyObject  *result;
+    td_class_t in    = record_class == NULL ? TD_CLASS_NONE : td_class_find(record_class);
+    td_field_t field = td_field_find(td_class_find(class_name), attribute);
+
+    if (field == TD_FIELD_NONE || (record_class != NULL && in == TD_CLASS_NONE)) {
+        return PyErr_Format(PyExc_KeyError, "%s.%s", class_name, attribute);
+    }
+    if (!td_liar_tell(obs, view->buf, (size_t)view->len, in, field, &lie)) {
+        if (td_obs_status(obs) != TD_OK) {
+            return PyErr_Format(PyExc_ValueError, "%s", td_obs_why(obs));
+        }
+        Py_RETURN_NONE;
+    }
+    result = Py_BuildValue("(y#s)", (char const *)lie.bytes, (Py_ssize_t)lie.sz, lie.field);
+    td_free(lie.bytes);
+    return result;
+}
+
+PyDoc_STRVAR(tell_doc,
+             "tell(bytes, class, attribute, record_class=None) -> (bytes, field) or None\n\n"
+             "Canonical bytes with one lie in them about class.attribute, and the field that a\n"
+             "difference must name; None: no record has it.");
+
+static PyObject *
+testing_tell(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer   view;
+    char const *class_name, *attribute;
+    char const *record_class = NULL;
+    PyObject   *result       = NULL;
+    td_obs_t   *obs          = NULL; /* owned */
+
+    if (!PyArg_ParseTuple(args, "y*ss|z:tell", &view, &class_name, &attribute, &record_class)) {
+        return NULL;
+    }
+    obs = td_obs_new();
+    result =
+        obs == NULL ? PyErr_NoMemory() : lie_told(obs, &view, record_class, class_name, attribute);
+    td_obs_free(obs);
+    PyBuffer_Release(&view);
+    return result;
+}
+
 PyMethodDef td_module_testing_methods[] = {
     {"live", testing_live, METH_O, live_doc},
     {"obs_json", testing_obs_json, METH_O, obs_json_doc},
+    {"fields", testing_fields, METH_NOARGS, fields_doc},
+    {"tell", testing_tell, METH_VARARGS, tell_doc},
     {"lie", testing_lie, METH_VARARGS, lie_doc},
     {"deaf", testing_deaf, METH_O, deaf_doc},
     {"quiet", testing_quiet, METH_O, quiet_doc},
