@@ -8,21 +8,28 @@ enum { SPACE_SLOT_CNT_FIRST = 64 }; /* kept at most half full */
 
 /* Neighbours in memory stay neighbours in the table: objects are mostly met in
    the order in which they were allocated, and scrambling would cost a cache miss
-   each. */
+   each.  Only what lies in different 64 KB, or closer together than objects can,
+   is scattered. */
 static uint32_t
 home_slot(td_obs_space_t const *map, void const *identity)
 {
-    return (uint32_t)((uintptr_t)identity >> 4) & (map->slot_cnt - 1);
+    uintptr_t bits = (uintptr_t)identity;
+    uint32_t  far  = (uint32_t)(bits >> 16) << 4 | (uint32_t)(bits & 15);
+
+    return ((uint32_t)(bits >> 4) + far * 0x9E3779B1u) & (map->slot_cnt - 1);
 }
 
-/* The slot of identity, or the free one where it belongs. */
+/* The slot of identity, or the free one where it belongs.  Steps grow (1, 2, 3,
+   ..., which meets every slot of a power of two), so that two runs of neighbours
+   that fall together do not wait for each other's end. */
 static uint32_t
 slot_find(td_obs_space_t const *map, void const *identity)
 {
     uint32_t slot = home_slot(map, identity);
 
-    while (map->slots[slot].identity != NULL && map->slots[slot].identity != identity) {
-        slot = (slot + 1) & (map->slot_cnt - 1);
+    for (uint32_t step = 1;
+         map->slots[slot].identity != NULL && map->slots[slot].identity != identity; step++) {
+        slot = (slot + step) & (map->slot_cnt - 1);
     }
     return slot;
 }

@@ -158,6 +158,27 @@ ordinals_count_from_first_sight(void **state)
     td_obs_free(obs);
 }
 
+/* Identities that lie as close or as far apart as they can, and two regions that
+   fall on the same slots: each in time that does not grow with the square. */
+static void
+any_spacing_of_identities_is_good(void **state)
+{
+    static uintptr_t const strides[] = {1, 8, 16, 24, 48, 4096, (uintptr_t)1 << 20};
+    td_obs_t              *obs       = td_obs_new();
+
+    (void)state;
+    for (size_t idx = 0; idx < sizeof strides / sizeof *strides; idx++) {
+        for (uintptr_t number = 0; number < 20000; number++) {
+            uintptr_t region = (number & 1) << 40;
+            uintptr_t place  = (number / 2 + 1) * strides[idx] + region;
+
+            assert_int_equal(td_obs_ordinal(obs, TD_SPACE_OBJECT, (void *)place, NULL), number);
+        }
+        td_obs_reset(obs);
+    }
+    td_obs_free(obs);
+}
+
 static void
 fill(td_obs_field_t *fields, td_obs_t *obs, td_class_t class_id, size_t *cnt)
 {
@@ -366,6 +387,7 @@ main(void)
         cmocka_unit_test(a_bag_counts_equal_members),
         cmocka_unit_test(the_order_is_total),
         cmocka_unit_test(ordinals_count_from_first_sight),
+        cmocka_unit_test(any_spacing_of_identities_is_good),
         cmocka_unit_test(a_record_takes_its_fields_in_any_order),
         cmocka_unit_test(a_wrong_record_sticks_and_is_named),
         cmocka_unit_test(wrong_text_is_refused),
