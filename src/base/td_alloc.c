@@ -36,7 +36,7 @@ td_calloc(size_t cnt, size_t sz)
     if (cnt == 0 || sz == 0) {
         cnt = sz = 1;
     }
-    return nomem_strikes() ? NULL : counted(calloc(cnt, sz));
+    return nomem_strikes() || cnt > SIZE_MAX / sz ? NULL : counted(calloc(cnt, sz));
 }
 
 void *
