@@ -312,32 +312,17 @@ class _Instrumenter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _member(self, node: ast.Compare, options: ast.List | ast.Tuple) -> ast.expr:
-        """`x in [A, B]` stays as it is; which one it was is asked only when one was."""
         names = [shorten(_text(one), 60) for one in options.elts]
         first = self.alternatives(node, f"{_text(node.left)} in", names, "none")
         node = self.generic_visit(node)
-        name = self._temporary()
-        which = _call(_MEMBER, first, ast.Name(name, ast.Load()), copy.deepcopy(options))
-        none = _then(first + len(names), ast.Constant(False))
-        return ast.copy_location(self._choose_by(name, node, which, none), node)
+        return ast.copy_location(_call(_MEMBER, first, node.left, node.comparators[0]), node)
 
     def _constant(self, node: ast.Compare) -> ast.expr:
-        first = self.alternatives(node, f"{_text(node.left)} in common constants", map(str, self._constants), None)
+        names = map(str, self._constants)
+        first = self.alternatives(node, f"{_text(node.left)} in common constants", names, None)
         node = self.generic_visit(node)
-        name = self._temporary()
         constants = ast.Tuple([ast.Constant(one) for one in self._constants], ast.Load())
-        which = _call(_CONSTANT, first, ast.Name(name, ast.Load()), constants)
-        return ast.copy_location(self._choose_by(name, node, which, ast.Constant(False)), node)
-
-    def _choose_by(self, name: str, node: ast.Compare, on_true: ast.expr, on_false: ast.expr) -> ast.expr:
-        """on_true if node else on_false, where on_true may use node's left side by name."""
-        left = ast.Name(name, ast.Load())
-        if self._may_bind:
-            test = ast.Compare(ast.NamedExpr(ast.Name(name, ast.Store()), node.left), node.ops, node.comparators)
-            return ast.IfExp(test, on_true, on_false)
-        parameters = ast.arguments(posonlyargs=[], args=[ast.arg(name)], kwonlyargs=[], kw_defaults=[], defaults=[])
-        body = ast.IfExp(ast.Compare(left, node.ops, node.comparators), on_true, on_false)
-        return ast.Call(ast.Lambda(parameters, body), [node.left], [])
+        return ast.copy_location(_call(_CONSTANT, first, node.left, node.comparators[0], constants), node)
 
     def visit_Subscript(self, node):
         if isinstance(node.value, ast.Dict) and len(node.value.keys) > 1 and isinstance(node.ctx, ast.Load):
@@ -478,6 +463,7 @@ def _helpers(hit: Callable[[int], None]) -> dict[str, Callable]:
     goes on, so it adds nothing to the depth at which a recursion ends."""
     sized = {tuple, list, dict, set, frozenset, range, type({}.keys()), type({}.values()), type({}.items())}
     chain = itertools.chain
+    plain_eq = object.__eq__
     positions: dict[int, tuple[dict, dict[int, int]]] = {}
 
     def each(zero: int, iterable: Any) -> Iterable:
@@ -493,16 +479,18 @@ def _helpers(hit: Callable[[int], None]) -> dict[str, Callable]:
         return ()
 
     def member(first: int, value: Any, options: Any) -> bool:
-        """Which of options value is, by the rule of lists; it is one of them."""
+        """value in options by the rule of lists: an option is value, or equals it.  A
+        value whose class has the plain __eq__ is none of them but by identity."""
+        is_plain = type(value).__eq__ is plain_eq
+        if is_plain and value not in options:
+            hit(first + len(options))
+            return False
         for index, option in enumerate(options):
-            if option is value:
+            if option is value or not is_plain and option == value:
                 hit(first + index)
                 return True
-        for index, option in enumerate(options):
-            if option == value:
-                hit(first + index)
-                return True
-        return True
+        hit(first + len(options))
+        return value in options if is_plain else False
 
     def exact_type(first: int, istype: Callable, value: Any, classes: tuple) -> bool:
         """istype(value, classes)."""
@@ -545,10 +533,12 @@ def _helpers(hit: Callable[[int], None]) -> dict[str, Callable]:
         hit(first + known[1].get(wanted if type(wanted) is int else id(wanted), count))
         return result
 
-    def constant(first: int, value: Any, constants: tuple) -> bool:
-        """Which of the sorted constants value is; it is one of them."""
-        hit(first + constants.index(value))
-        return True
+    def constant(first: int, value: Any, constants: Any, known: tuple) -> bool:
+        """value in constants, whose members are known in order."""
+        result = value in constants
+        if result:
+            hit(first + known.index(value))
+        return result
 
     return {
         _HIT: hit, _EACH: each, _MEMBER: member, _TYPE: exact_type, _ANY: any_class, _KEY: key,

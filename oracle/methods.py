@@ -126,10 +126,11 @@ def _arg_erase(frame, tracker):
 
 
 @_method("TrackedFake.__eq__")
-def _tracked_equal(frame, value, name="a", other="a"):
-    """Against another tracked fake of the same value, or against an object that is none."""
+def _tracked_equal(frame, value, name="a", other="a", *other_value):
+    """Against a tracked fake of another name or another value, or against an object
+    that is none."""
     if type(other) is str:
-        other = reference.TrackedFake(value, _source(other), None)
+        other = reference.TrackedFake(other_value[0] if other_value else value, _source(other), None)
     return reference.TrackedFake(value, _source(name), None) == other
 
 

@@ -1,6 +1,7 @@
 """Questions to a loaded oracle, each a function, answered as JSON.
 
     python oracle_probe.py BUILDER QUESTION [ARG ...]
+    python oracle_probe.py BUILDER QUESTION+QUESTION...     several, as {question: answer}
 """
 from __future__ import annotations
 
@@ -328,7 +329,7 @@ def all_sources(reference) -> dict:
 
 def outcomes(reference) -> dict:
     """Kinds, classes and internal flags of roots that go wrong in different ways."""
-    import torch
+    import numpy
 
     from tandem.oracle.context import Program
 
@@ -345,7 +346,7 @@ def outcomes(reference) -> dict:
     cycle: list = []
     cycle.append(cycle)
     steps = [
-        (X, cycle), (("const", "c"), torch.ones(2)), (("local", "r"), Raising()), (("fxcall", (("ref", 0),)), len),
+        (X, cycle), (("const", "c"), numpy.float32(1)), (("local", "r"), Raising()), (("fxcall", (("ref", 0),)), len),
         (("local", "deep"), nested_list()),
     ]  # fmt: skip
     program = Program([steps, [(X, Interrupting())]])
@@ -407,7 +408,7 @@ def methods(reference) -> dict:
         "GraphArg.__eq__": [ref],
         "GraphArg.load": [ref],
         "GraphArg.erase": [ref],
-        "TrackedFake.__eq__": [(1,), (1, "a", "b"), (1, "a", 5)],
+        "TrackedFake.__eq__": [(1,), (1, "a", "b"), (1, "a", 5), (1, "a", "a", 2)],
         "TrackedFake.__hash__": [(1,)],
     }
     compiles = {
@@ -505,7 +506,11 @@ def restored(reference) -> dict:
 def main(builder: str, question: str, args: list[str]) -> None:
     warnings.simplefilter("ignore")
     reference = loader.load(builder)
-    print("\n" + json.dumps(globals()[question](reference, *args)))
+    if "+" in question:
+        answer = {one: globals()[one](reference) for one in question.split("+")}
+    else:
+        answer = globals()[question](reference, *args)
+    print("\n" + json.dumps(answer))
 
 
 if __name__ == "__main__":

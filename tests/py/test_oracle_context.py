@@ -18,9 +18,18 @@ def ask(python):
     return run
 
 
+QUESTIONS = ("references", "order_of_closing", "bad_specs", "all_sources", "outcomes", "restored", "config_reads")
+
+
+@pytest.fixture(scope="module")
+def answers(ask):
+    """Questions that leave the process as it was, all to one."""
+    return ask("+".join(QUESTIONS))
+
+
 def test_the_same_first_last_alone_and_among_others(ask):
-    """19 kinds of programs, 60 rounds in changing order; three of them alone too."""
-    answer = ask("same_anywhere", 60)
+    """19 kinds of programs, 55 rounds in changing order; three of them alone too."""
+    answer = ask("same_anywhere", 55)
     assert answer["programs"] == 19
     assert answer["differ"] == []
     for name in ("dynamic", "randoms", "hooked"):
@@ -37,34 +46,34 @@ def test_nothing_leaks(ask):
     assert ask("leaks", 25) == {}
 
 
-def test_references_are_given_back(ask):
-    answer = ask("references")
+def test_references_are_given_back(answers):
+    answer = answers["references"]
     assert answer["after"] == answer["before"]
     assert answer["kinds"] == [1, 1, 1, 1, 1, 1, 2]
 
 
-def test_contexts_close_in_order(ask):
-    assert ask("order_of_closing") == {"refused": "a context was closed while a later one is open", "left": True}
+def test_contexts_close_in_order(answers):
+    assert answers["order_of_closing"] == {"refused": "a context was closed while a later one is open", "left": True}
 
 
-def test_bad_specs_are_refused_clearly(ask):
-    answer = ask("bad_specs")
+def test_bad_specs_are_refused_clearly(answers):
+    answer = dict(answers["bad_specs"])
     assert answer.pop("config") == "no such configuration value: 'no_such_value'"
     assert len(answer) == 16
     for spec, said in answer.items():
         assert said.startswith(("unknown source spec", "source spec", "not a source spec", "no such")), (spec, said)
 
 
-def test_sources_of_every_kind(ask):
-    answer = ask("all_sources")
+def test_sources_of_every_kind(answers):
+    answer = answers["all_sources"]
     assert len({name for name, _ in answer.values()}) == 16  # a cell is a LocalSource too
     assert answer["('default', ('local', 'x'), 'k')"] == ["DefaultsSource", "L['x'].__kwdefaults__['k']"]
     assert answer["('item', ('local', 'x'), 'k')"] == ["GetItemSource", "L['x']['k']"]
 
 
-def test_outcomes(ask):
+def test_outcomes(answers):
     """Expected exceptions, faults, user code that raises, and an interruption."""
-    answer = ask("outcomes")
+    answer = answers["outcomes"]
     assert answer["rows"] == [
         [2, "Unsupported", False, True],
         [2, "NotImplementedError", True, True],
@@ -75,8 +84,8 @@ def test_outcomes(ask):
     assert answer["interrupted"]
 
 
-def test_what_a_program_changes_is_undone(ask):
-    answer = ask("restored")
+def test_what_a_program_changes_is_undone(answers):
+    answer = answers["restored"]
     assert answer["during"] == [False, True]
     assert answer["after"]
     assert answer["hooks"] == [0, 1000]
@@ -84,8 +93,8 @@ def test_what_a_program_changes_is_undone(ask):
     assert answer["nodes"] is False
 
 
-def test_every_value_that_is_read_is_listed(ask):
-    answer = ask("config_reads")
+def test_every_value_that_is_read_is_listed(answers):
+    answer = answers["config_reads"]
     assert answer["unlisted"] == []
     assert {"specialize_int", "assume_static_by_default", "capture_scalar_outputs"} <= set(answer["read"])
 
