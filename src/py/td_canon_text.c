@@ -26,7 +26,7 @@ canon_text_add(canon_text_t *text, char const *bytes, size_t sz)
             text->cap   = cap;
         }
     }
-    if (!text->failed) {
+    if (!text->failed && sz != 0) {
         memcpy(text->bytes + text->sz, bytes, sz);
         text->sz += sz;
     }
