@@ -107,8 +107,8 @@ live_steps(td_live_t const *live, size_t frame_idx)
     return steps;
 }
 
-static td_status_t
-frames_alloc(td_live_t const *live, td_run_t *out)
+td_status_t
+td_side_frames_alloc(td_live_t const *live, td_run_t *out)
 {
     out->frame_cnt = (size_t)PyList_GET_SIZE(live->frames);
     out->frames    = td_arena_alloc(&out->arena, out->frame_cnt * sizeof *out->frames);
@@ -138,7 +138,7 @@ td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *liv
     side_subject_t *subject = subject_of(side);
 
     *run = (td_subject_run_t){.side = side, .live = live, .run = out};
-    TD_TRY(frames_alloc(live, out));
+    TD_TRY(td_side_frames_alloc(live, out));
     run->config = td_reference_config(subject->reference, live->config);
     run->tables = run->config == NULL ? NULL : td_reference_tables(subject->reference);
     if (run->tables == NULL) {

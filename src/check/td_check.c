@@ -317,6 +317,28 @@ td_check_program(td_check_t *check, td_prog_t const *prog, bool observations,
 }
 
 td_status_t
+td_check_recorded(td_check_t *check, td_prog_t const *prog, td_recorded_frame_t const *frames,
+                  size_t frame_cnt, bool observations, td_report_t const **report)
+{
+    td_status_t status;
+    td_maker_t  maker     = {.prog = prog};
+    td_side_t  *reference = check->sides[TD_SIDE_REFERENCE];
+    td_side_t  *recorded  = td_side_recorded_new(); /* owned */
+
+    if (recorded == NULL) {
+        return td_check_fail(TD_NOMEM, "out of memory");
+    }
+    td_side_recorded_set(recorded, frames, frame_cnt);
+    check->sides[TD_SIDE_REFERENCE] = recorded;
+    check->recorded                 = true;
+    status                          = judge(check, &maker, observations, report);
+    check->recorded                 = false;
+    check->sides[TD_SIDE_REFERENCE] = reference;
+    recorded->free(recorded);
+    return status;
+}
+
+td_status_t
 td_check_case(td_check_t *check, td_case_t const *in, bool observations, td_report_t const **report)
 {
     td_maker_t maker = {.in = in};

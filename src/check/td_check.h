@@ -96,6 +96,17 @@ typedef struct {
 td_status_t td_check_program(td_check_t *check, td_prog_t const *prog, bool observations,
                              td_report_t const **report);
 
+/* td_check_recorded is td_check_program with the reference's recorded frames in
+   its place.  A program that the subject stops in is not compared.  TD_REJECT: the
+   record has another number of frames. */
+typedef struct {
+    uint8_t const *bytes; /* canonical bytes of a Frame record */
+    size_t         bytes_sz;
+} td_recorded_frame_t;
+td_status_t td_check_recorded(td_check_t *check, td_prog_t const *prog,
+                              td_recorded_frame_t const *frames, size_t frame_cnt,
+                              bool observations, td_report_t const **report);
+
 /* One side alone. */
 typedef struct {
     bool                  built;  /* every root was built (an exception is an outcome) */

@@ -16,6 +16,7 @@ struct td_check {
     char const     *revision;           /* static: which behaviour the subject follows */
     bool            swapped;            /* the second side is run first */
     bool            coverage;
+    bool            recorded;           /* the reference's side gives back what was recorded */
     bool            deaf;
     td_lie_hook_t        lie[TD_SIDE_CNT];
     void           *lie_ctx[TD_SIDE_CNT];

@@ -8,6 +8,7 @@
 #define TD_CHECK_SIDE_H
 
 #include "builder/td_abi.h"
+#include "check/td_check.h"
 #include "live/td_live.h"
 #include "observe/td_obs.h"
 #include "observe/td_run.h"
@@ -31,6 +32,14 @@ struct td_side {
 
 /* td_side_reference: a side that runs reference (borrowed, outlives it). */
 td_side_t *td_side_reference_new(td_reference_t *reference);
+
+/* td_side_recorded: a side that gives back recorded frames, set for each program
+   (borrowed until the next). */
+td_side_t *td_side_recorded_new(void);
+void       td_side_recorded_set(td_side_t *side, td_recorded_frame_t const *frames, size_t frame_cnt);
+
+/* td_side_frames_alloc makes run's frames and outcomes, all NOT_RUN, as live's. */
+td_status_t td_side_frames_alloc(td_live_t const *live, td_run_t *run);
 
 /* td_side_subject: a side that drives the subject of a shared object, or the one
    linked in (path NULL).  reference (borrowed) gives config and tables as data.

@@ -216,7 +216,8 @@ compare_calls(draw_t *draw)
     size_t max = reference->user_call_cnt > subject->user_call_cnt ? reference->user_call_cnt
                                                                    : subject->user_call_cnt;
 
-    for (size_t idx = 0; idx < max; idx++) {
+    /* Nobody's own code ran while a record was given back. */
+    for (size_t idx = 0; idx < max && !draw->check->recorded; idx++) {
         char const *was = idx < reference->user_call_cnt ? reference->user_calls[idx] : NULL;
         char const *got = idx < subject->user_call_cnt ? subject->user_calls[idx] : NULL;
 
@@ -328,7 +329,13 @@ all_equal(draw_t const *draw)
     td_run_t const *reference = &draw->check->runs[TD_SIDE_REFERENCE];
     td_run_t const *subject   = &draw->check->runs[TD_SIDE_SUBJECT];
 
-    if (!same_frames(reference, subject) || reference->user_call_cnt != subject->user_call_cnt) {
+    if (!same_frames(reference, subject)) {
+        return false;
+    }
+    if (draw->check->recorded) {
+        return true; /* nobody's own code ran while a record was given back */
+    }
+    if (reference->user_call_cnt != subject->user_call_cnt) {
         return false;
     }
     for (size_t idx = 0; idx < reference->user_call_cnt; idx++) {
@@ -445,6 +452,10 @@ compare_sides(draw_t *draw)
     bool        found;
 
     TD_TRY(find_stops(draw, &found));
+    if (found && draw->check->recorded) {
+        sum_up(draw); /* a record cannot be cut: nothing of it is compared */
+        return TD_OK;
+    }
     if (found) {
         TD_TRY(run_cut(draw));
         if (draw->check->runs[TD_SIDE_REFERENCE].failed != NULL) {

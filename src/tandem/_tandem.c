@@ -1,6 +1,8 @@
 /* _tandem.c: the extension module over the core. */
 #include "tandem/td_module.h"
 
+#include "observe/td_obs.h"
+
 #include <stdio.h>
 
 td_module_t *
@@ -163,6 +165,9 @@ module_exec(PyObject *module)
         methods_add(module, dict, td_module_program_methods) < 0 ||
         methods_add(module, dict, td_module_gen_methods) < 0 ||
         methods_add(module, dict, td_module_check_methods) < 0) {
+        return -1;
+    }
+    if (PyModule_AddIntConstant(module, "OBSERVATION_SCHEMA", TD_OBS_SCHEMA_VERSION) < 0) {
         return -1;
     }
     testing = PyDict_New();

@@ -1,6 +1,7 @@
 /* _tandem_check.c: judging programs and cases. */
 #include "tandem/td_module.h"
 
+#include "base/td_alloc.h"
 #include "check/td_check_case.h"
 #include "check/td_render.h"
 
@@ -200,6 +201,61 @@ check_run(PyObject *module, PyObject *args, PyObject *kwargs)
                            : td_module_raise(module, status, td_check_why());
 }
 
+/* Views of a list of bytes objects; NULL: an exception is set. */
+static td_recorded_frame_t *
+recorded_frames(PyObject *list)
+{
+    Py_ssize_t           cnt    = PyList_GET_SIZE(list);
+    td_recorded_frame_t *frames = td_calloc((size_t)cnt + 1, sizeof *frames); /* owned, returned */
+
+    for (Py_ssize_t idx = 0; frames != NULL && idx < cnt; idx++) {
+        char      *bytes;
+        Py_ssize_t sz;
+
+        if (PyBytes_AsStringAndSize(PyList_GET_ITEM(list, idx), &bytes, &sz) < 0) {
+            td_free(frames);
+            return NULL;
+        }
+        frames[idx] = (td_recorded_frame_t){(uint8_t const *)bytes, (size_t)sz};
+    }
+    if (frames == NULL) {
+        PyErr_NoMemory();
+    }
+    return frames;
+}
+
+PyDoc_STRVAR(run_recorded_doc,
+             "run_recorded(program, frames, observations=False) -> dict\n\n"
+             "run() with recorded frames (a list of bytes) in the reference's place.");
+
+static PyObject *
+check_run_recorded(PyObject *module, PyObject *args)
+{
+    td_check_t          *check = require_check(module);
+    PyObject            *source, *list; /* borrowed */
+    int                  observations = 0;
+    td_recorded_frame_t *frames       = NULL; /* owned */
+    td_prog_t            prog;
+    td_report_t const   *report;
+    td_status_t          status;
+
+    if (check == NULL || !PyArg_ParseTuple(args, "OO!|p:run_recorded", &source, &PyList_Type, &list,
+                                           &observations)) {
+        return NULL;
+    }
+    frames = recorded_frames(list);
+    if (frames == NULL || !td_module_load(module, source, &prog)) {
+        td_free(frames);
+        return NULL;
+    }
+    status = td_check_recorded(check, &prog, frames, (size_t)PyList_GET_SIZE(list),
+                               observations != 0, &report);
+    td_prog_clear(&prog);
+    td_free(frames);
+    return status == TD_OK ? report_dict(check, report)
+                           : td_module_raise(module, status, td_check_why());
+}
+
 /* None stands for what a case does not have. */
 static PyObject *
 unless_none(PyObject *object)
@@ -372,6 +428,7 @@ check_signature_hash(PyObject *Py_UNUSED(module), PyObject *text)
 PyMethodDef td_module_check_methods[] = {
     {"setup", (PyCFunction)(void (*)(void))check_setup, METH_VARARGS | METH_KEYWORDS, setup_doc},
     {"run", (PyCFunction)(void (*)(void))check_run, METH_VARARGS | METH_KEYWORDS, run_doc},
+    {"run_recorded", check_run_recorded, METH_VARARGS, run_recorded_doc},
     {"compare", (PyCFunction)(void (*)(void))check_compare, METH_VARARGS | METH_KEYWORDS,
      compare_doc},
     {"show", check_show, METH_VARARGS, show_doc},

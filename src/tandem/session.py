@@ -105,6 +105,23 @@ class Judge:
         except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
 
+    def frames(self, path: str, program: bytes) -> list[bytes]:
+        """Canonical bytes of the reference's frames; HarnessFailed when it broke."""
+        try:
+            shown = core.show(program, "reference")
+        except core.HarnessError as error:
+            raise HarnessFailed(f"{path}: {one_line(error)}") from None
+        if not shown["built"]:
+            raise HarnessFailed(f"{path}: {shown['why']}")
+        return shown["frames"]
+
+    def run_recorded(self, path: str, program: bytes, frames: list[bytes]) -> dict[str, Any]:
+        """The subject on a program, against frames that were recorded."""
+        try:
+            return _case(path, core.run_recorded(program, frames, True))
+        except core.HarnessError as error:
+            raise HarnessFailed(f"{path}: {one_line(error)}") from None
+
     def show_case(self, case: cases.Case, side: str) -> dict[str, Any]:
         """One side on a case: built, why, observation."""
         try:
@@ -130,6 +147,13 @@ def get(options: Options) -> Judge:
     if _judges[0].options != options:
         raise HarnessFailed("this process is set up with another builder, revision or subject already")
     return _judges[0]
+
+
+def builder_hash() -> str:
+    """The fingerprint of the loaded builder's syntax tree."""
+    from .oracle import loader, revisions
+
+    return revisions.fingerprint(loader.loaded().tree)
 
 
 def loaded(options: Options) -> dict[str, Any]:

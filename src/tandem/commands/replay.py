@@ -1,0 +1,93 @@
+"""tandem replay [CORPUS]: a whole corpus, both sides, or the subject against what
+was recorded."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import Any
+
+from .. import core, fixtures, judging, options, programs, session
+from ..errors import EXIT_OK, BadInput
+from ..output import Output
+
+HELP = "a whole corpus: both sides, or the subject against recorded observations"
+
+BLIND = "blind"  # a stand-in for the builder, each of whose names raises when it is used
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("corpus", nargs="*", metavar="CORPUS", help="files or folders (default: the checkout's corpus)")
+    parser.add_argument("--fixtures", action="store_true", help="against the .expected beside each; loads no builder")
+    parser.add_argument("--record", action="store_true", help="write the .expected files from the reference")
+    parser.add_argument("--observations", action="store_true", help="with --json: also of cases that agree")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no line for a program that agrees")
+    options.add_sides(parser)
+    options.add_other_side(parser)
+    options.add_verdicts(parser)
+
+
+def default_corpus() -> str:
+    """The corpus of the checkout that this package comes from."""
+    root = os.environ.get("TANDEM_ROOT")
+    if root is None:
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))) + "/.."
+    folder = os.path.normpath(os.path.join(root, "corpus"))
+    if not os.path.isdir(folder):
+        raise BadInput("no CORPUS was given, and there is no checkout with one")
+    return folder
+
+
+def judge_one(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
+    return judge.run(program.path, program.binary)
+
+
+def judge_fixture(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
+    """The subject alone, against what is recorded beside the program."""
+    stamp, frames = fixtures.read(program.path, judge.loaded["revision"])
+    if stamp.observation_schema != core.OBSERVATION_SCHEMA:
+        raise BadInput(
+            f"{fixtures.path_of(program.path)}:1:1: is of observation schema {stamp.observation_schema}, "
+            f"this is {core.OBSERVATION_SCHEMA} (tandem replay --record)"
+        )
+    return judge.run_recorded(program.path, program.binary, frames)
+
+
+def thin(case: dict[str, Any]) -> dict[str, Any]:
+    """A case without its observations."""
+    return {name: value for name, value in case.items() if name not in ("reference", "subject")}
+
+
+def record(args: argparse.Namespace, output: Output, names: list[str]) -> int:
+    """Writes what the reference does with each program beside it."""
+    judge = session.get(options.sides(args))
+    stamp = fixtures.Stamp(
+        judge.loaded["revision"], session.builder_hash(), judge.loaded["torch"], core.OBSERVATION_SCHEMA
+    )
+    moved = []
+    for done, name in enumerate(names):
+        output.progress(f"{done} recorded; {name}")
+        frames = judge.frames(name, programs.load(name).binary)
+        if fixtures.write(name, stamp, frames):
+            moved.append(fixtures.path_of(name))
+            output.line(f"{moved[-1]}: recorded")
+    output.line(f"{len(names)} programs, {len(moved)} observations of revision {stamp.revision} moved")
+    if output.json:
+        output.document({"schema": 1, **judge.loaded, "programs": len(names), "moved": moved})
+    return EXIT_OK
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    started = time.monotonic()
+    names = list(programs.find(args.corpus or [default_corpus()]))
+    if args.record:
+        return record(args, output, names)
+    if args.fixtures:
+        args.builder = BLIND
+    sides = options.sides(args, coverage=not args.fixtures)
+    one = judge_fixture if args.fixtures else judge_one
+    results = judging.judge_all(names, programs.load, one, output, args, sides)
+    if not args.observations:
+        results = [thin(case) if case["verdict"] == "agree" else case for case in results]
+    return judging.finish(results, output, args, sides, started)
