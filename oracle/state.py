@@ -26,6 +26,8 @@ from typing import Any, Callable
 
 import torch
 
+from . import speed
+
 YOUNG = 32
 FULL = 4096
 
@@ -137,6 +139,7 @@ def prepare(reference) -> None:
             continue  # built without it: then nothing can import it later either
     # Modules are tagged from now on, as after the first optimised call of a process.
     mutation_guard.install_generation_tagging_init()
+    speed.switch(True)
     _process = _Process(reference)
     _process.generation = mutation_guard.GenerationTracker.generation
     gc.collect()

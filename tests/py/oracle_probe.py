@@ -223,6 +223,23 @@ def arms_off(reference) -> dict:
     }
 
 
+def speed_off(reference) -> dict:
+    """Whether observations are the same without the patches of tandem.oracle.speed."""
+    from tandem.oracle import speed
+
+    made = programs()
+    rows: dict = {True: {}, False: {}}
+    for on in (True, False):
+        speed.switch(on)
+        for name in made:
+            rows[on][name] = run(name, reference, made)["seen"]
+    untouched = [patch.before is None for patch in speed.PATCHES]
+    speed.switch(True)
+    patched = [patch.before is not None for patch in speed.PATCHES]
+    differ = [name for name in made if rows[True][name] != rows[False][name]]
+    return {"differ": differ, "untouched": untouched, "patched": patched}
+
+
 def leaks(reference, count: str) -> dict:
     """Objects of each type that are more after many programs than before them."""
     made = programs()

@@ -18,7 +18,9 @@ def ask(python):
     return run
 
 
-QUESTIONS = ("references", "order_of_closing", "bad_specs", "all_sources", "outcomes", "restored", "config_reads")
+QUESTIONS = (
+    "references", "order_of_closing", "bad_specs", "all_sources", "outcomes", "restored", "config_reads", "speed_off",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +114,9 @@ def test_methods_and_functions(ask, shared: Path):
         "L1285/if/T",  # needs a class of a library that is missing
         "L1290/for/zero",  # needs a dataclass without fields
     }  # fmt: skip
+
+
+def test_patches_for_speed_cannot_be_seen(answers):
+    answer = answers["speed_off"]
+    assert answer["differ"] == []
+    assert answer["untouched"] == answer["patched"] == [True, True, True]
