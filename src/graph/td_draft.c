@@ -295,8 +295,11 @@ td_draft_put_source(td_draft_t *draft, td_src_t const *src, uint16_t *idx)
             return TD_OK;
         }
     }
-    *idx = (uint16_t)draft->prog->source_cnt;
-    return source_add(draft, src);
+    status = source_add(draft, src);
+    if (status == TD_OK) {
+        *idx = (uint16_t)(draft->prog->source_cnt - 1);
+    }
+    return status;
 }
 
 td_draft_mark_t

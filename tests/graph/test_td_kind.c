@@ -1,0 +1,136 @@
+/* test_td_kind.c: the tables of kinds and choices, and what is published of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/td_graph.h"
+
+/* On the wire of every corpus there is: rows are added, never changed. */
+static struct {
+    int         tag;
+    char const *name;
+} const published[] = {
+    {1, "none"},          {2, "bool"},          {3, "int"},
+    {4, "bigint"},        {5, "float"},         {6, "str"},
+    {7, "device"},        {8, "dtype"},         {9, "size"},
+    {10, "list"},         {11, "tuple"},        {12, "namedtuple"},
+    {13, "deque"},        {14, "odict_values"}, {15, "range"},
+    {16, "slice"},        {17, "dict"},         {18, "ordered_dict"},
+    {19, "default_dict"}, {20, "tensor"},       {21, "function"},
+    {22, "builtin"},      {23, "class"},        {24, "pymodule"},
+    {25, "torch"},        {26, "parameter"},    {27, "tuple_iterator"},
+    {28, "set"},          {29, "frozenset"},    {30, "enum"},
+    {31, "object"},       {32, "nn_module"},    {33, "ndarray"},
+    {34, "np_scalar"},    {35, "partial"},      {36, "typing"},
+    {37, "bytes"},        {38, "complex"},      {39, "bound_method"},
+};
+
+static void
+published_tags_mean_what_they_meant(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        assert_int_equal(td_kind_find(published[i].name), published[i].tag);
+        assert_string_equal(td_kind_info((uint8_t)published[i].tag)->name, published[i].name);
+    }
+}
+
+static struct {
+    uint8_t     kind;
+    char const *words; /* in the order of their wire index */
+} const published_choices[] = {
+    {TD_KIND_DEVICE, "cpu meta cuda"},
+    {TD_KIND_DTYPE, "float32 int64 bool complex64"},
+    {TD_KIND_NAMEDTUPLE, "Point Pair Unit torch_max LoggingPair"},
+    {TD_KIND_FUNCTION, "scale add_bias make_closure double skipped_namedtuple skipped_dynamo "
+                       "skipped_lru_cache inlined collective checkpoint"},
+    {TD_KIND_BUILTIN, "len print int list type add getitem islice reduce cast intern"},
+    {TD_KIND_CLASS, "Plain WithMeta Point Color Counter SimpleNamespace OrderedDict ABC"},
+    {TD_KIND_PYMODULE, "os numpy objects json operator"},
+    {TD_KIND_TORCH, "add relu functional Tensor Linear aten_add sqrt math torch"},
+    {TD_KIND_ENUM, "Color_RED Color_BLUE Level_LOW"},
+    {TD_KIND_OBJECT, "Plain CustomSetattr CustomGetattr Data Counting Raising Lying"},
+    {TD_KIND_NN_MODULE, "Linear ReLU Sequential LSTM"},
+    {TD_KIND_NP_SCALAR, "float32 int64 bool"},
+    {TD_KIND_TYPING, "List Optional_int Any"},
+    {TD_KIND_BOUND_METHOD, "plain module generator"},
+};
+
+static void
+published_choices_mean_what_they_meant(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof published_choices / sizeof *published_choices; i++) {
+        char const *word = published_choices[i].words;
+        uint8_t     kind = published_choices[i].kind;
+
+        for (size_t idx = 0; *word != '\0'; idx++) {
+            size_t sz = strcspn(word, " ");
+
+            assert_true(idx < td_choice_cnt(kind));
+            assert_int_equal(strlen(td_choice_name(kind, idx)), sz);
+            assert_memory_equal(td_choice_name(kind, idx), word, sz);
+            word += sz + (word[sz] == ' ');
+        }
+    }
+}
+
+static void
+every_tag_is_published(void **state)
+{
+    size_t cnt = 0;
+
+    (void)state;
+    for (int tag = 0; tag < 256; tag++) {
+        cnt += td_kind_info((uint8_t)tag) != NULL;
+    }
+    assert_int_equal(cnt, sizeof published / sizeof *published);
+}
+
+static void
+rows_are_whole(void **state)
+{
+    (void)state;
+    for (int tag = 0; tag < 256; tag++) {
+        td_kind_info_t const *info = td_kind_info((uint8_t)tag);
+
+        if (info == NULL) {
+            continue;
+        }
+        assert_true(info->edge_min <= info->edge_max);
+        assert_true(info->family[0] != '\0' && info->meaning[0] != '\0');
+        assert_int_equal(td_choice_cnt((uint8_t)tag) != 0, info->payload == TD_PAYLOAD_CHOICE);
+        for (size_t idx = 0; idx < td_choice_cnt((uint8_t)tag); idx++) {
+            assert_true(td_choice_path((uint8_t)tag, idx)[0] != '\0');
+        }
+    }
+}
+
+static void
+what_is_not_there_is_not_found(void **state)
+{
+    (void)state;
+    assert_null(td_kind_info(0));
+    assert_null(td_kind_info(255));
+    assert_int_equal(td_kind_find("no_such_kind"), -1);
+    assert_int_equal(td_kind_find(""), -1);
+    assert_int_equal(td_choice_cnt(TD_KIND_INT), 0);
+}
+
+int
+main(void)
+{
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test(published_tags_mean_what_they_meant),
+        cmocka_unit_test(published_choices_mean_what_they_meant),
+        cmocka_unit_test(every_tag_is_published),
+        cmocka_unit_test(rows_are_whole),
+        cmocka_unit_test(what_is_not_there_is_not_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
