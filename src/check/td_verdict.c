@@ -373,12 +373,12 @@ sum_up(draw_t *draw)
         for (size_t step = 0; step < draw->plan.step_cnt[frame]; step++) {
             bool inside = step < stand->end;
 
+            if (!td_plan_is_root(&draw->plan, frame, step)) {
+                continue;
+            }
             if (inside) {
                 report->internal_error |=
                     outcome_of(&draw->check->runs[TD_SIDE_REFERENCE], frame, step)->internal_error;
-            }
-            if (!td_plan_is_root(&draw->plan, frame, step)) {
-                continue;
             }
             root_add(report, stand->diverges[step] ? TD_VERDICT_DIVERGE
                              : inside              ? TD_VERDICT_AGREE
@@ -462,9 +462,15 @@ compare_sides(draw_t *draw)
             return reference_failed(draw);
         }
     }
-    if ((!found || anything_left(draw)) && !all_equal(draw)) {
-        TD_TRY(run_again(draw));
-        TD_TRY(compare_all(draw));
+    if (!found && all_equal(draw)) {
+        sum_up(draw);
+        return TD_OK;
+    }
+    if (!found || anything_left(draw)) {
+        if (!all_equal(draw)) {
+            TD_TRY(run_again(draw));
+        }
+        TD_TRY(compare_all(draw)); /* a cut frame's later ones may hang on what was cut */
     }
     sum_up(draw);
 done:

@@ -59,12 +59,23 @@ def _execute(path: str) -> ModuleType:
     return module
 
 
-def load(path: str) -> Case:
-    """Runs a case file; BadInput when it is not there, raises, or has no frames()."""
+def require(path: str) -> str:
+    """The path of a file that parses; BadInput otherwise.  Nothing of it is run: a case
+    may import Dynamo, which must find the reference in its place."""
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "No such file or directory"
         raise BadInput(f"{path}: {what}")
-    module = _execute(path)
+    try:
+        with open(path, "rb") as file:
+            compile(file.read(), os.path.abspath(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise blame(path, error) from None
+    return path
+
+
+def load(path: str) -> Case:
+    """Runs a case file; BadInput when it is not there, raises, or has no frames()."""
+    module = _execute(require(path))
     frames = getattr(module, "frames", None)
     if not callable(frames):
         raise BadInput(f"{path}:1:1: a case needs a function frames() that returns a list of frames")

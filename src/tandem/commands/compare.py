@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 from .. import cases, judging, options, programs, session
 from ..output import Output
@@ -18,9 +19,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     options.add_verdicts(parser)
 
 
+def _compare(judge: session.Judge, path: str) -> dict[str, Any]:
+    return judge.compare_case(cases.load(path))
+
+
 def run(args: argparse.Namespace, output: Output) -> int:
     started = time.monotonic()
     sides = options.sides(args, coverage=True)
     names = programs.find(args.cases, ".py")
-    results = judging.judge_all(names, cases.load, session.Judge.compare_case, output, args, sides)
+    results = judging.judge_all(names, cases.require, _compare, output, args, sides)
     return judging.finish(results, output, args, sides, started)

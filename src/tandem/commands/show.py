@@ -18,12 +18,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     is_case = args.program.endswith(".py")
-    thing = cases.load(args.program) if is_case else programs.load(args.program)
+    if is_case:
+        cases.require(args.program)
+    program = None if is_case else programs.load(args.program)
     judge = session.get(options.sides(args))
-    if isinstance(thing, cases.Case):
-        shown = judge.show_case(thing, args.side)
+    if program is None:
+        shown = judge.show_case(cases.load(args.program), args.side)
     else:
-        shown = judge.show(args.program, thing.binary, args.side)
+        shown = judge.show(args.program, program.binary, args.side)
     if output.json:
         output.document(
             {
