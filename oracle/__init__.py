@@ -14,7 +14,9 @@ Rooms of this package:
   context   a fresh context per frame, roots, do steps, outcomes
   methods   the rows of the entry points "method" and "compile"
   state     what leaks from one program into the next, and how it is undone
+  speed     work of Dynamo that no observation can see, left out
   config    the configuration values that a builder reads
+  tables    module data of Dynamo, handed to a subject as data
   revisions which revision a file is, or is nearest to
 
 Importing this package imports nothing of torch; `loader.load` does.

@@ -21,6 +21,8 @@ from __future__ import annotations
 import gc
 import importlib
 import itertools
+import logging
+import os
 import random
 from typing import Any, Callable
 
@@ -63,10 +65,10 @@ _IMPORTED_LATE = (
 def _caches() -> list[Callable[[], None]]:
     """cache_clear of the caches that hold a program's objects or symbols."""
     from torch._dynamo import utils
-    from torch._logging import _internal as logging
+    from torch._logging import _internal as torch_logging
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    functions = list(vars(ShapeEnv).values()) + [logging.warning_once, utils.namedtuple_fields, utils.print_once]
+    functions = list(vars(ShapeEnv).values()) + [torch_logging.warning_once, utils.namedtuple_fields, utils.print_once]
     return [function.cache_clear for function in functions if hasattr(function, "cache_clear")]
 
 
@@ -137,6 +139,7 @@ def prepare(reference) -> None:
             importlib.import_module(name)
         except ImportError:
             continue  # built without it: then nothing can import it later either
+    _quieten()
     # Modules are tagged from now on, as after the first optimised call of a process.
     mutation_guard.install_generation_tagging_init()
     speed.switch(True)
@@ -144,6 +147,13 @@ def prepare(reference) -> None:
     _process.generation = mutation_guard.GenerationTracker.generation
     gc.collect()
     gc.freeze()
+
+
+def _quieten() -> None:
+    """Keep Dynamo's warnings off stderr, where a campaign shows its progress; whoever
+    sets TORCH_LOGS wants them."""
+    if "TORCH_LOGS" not in os.environ:
+        logging.getLogger("torch._dynamo").setLevel(logging.ERROR)
 
 
 def reset() -> None:

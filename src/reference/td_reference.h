@@ -65,7 +65,9 @@ void td_reference_on_step(td_reference_t *reference, td_step_hook_t hook, void *
 /* td_reference_run builds live's frames and fills run (initialised, empty).
    limit may be NULL.  An exception in a root is an outcome; what breaks outside
    every root sets run->failed.  Returns an error only for the harness's own
-   failures. */
+   failures; TD_PYERR with tandem.oracle.context.BadProgram or
+   tandem.oracle.config.UnknownConfig is bad input.  Names of arms and functions
+   in outcomes live as long as reference. */
 td_status_t td_reference_run(td_reference_t *reference, td_live_t const *live,
                              td_run_limit_t const *limit, td_run_t *run);
 

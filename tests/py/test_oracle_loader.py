@@ -142,7 +142,8 @@ def test_form_does_not_matter(nearest, shared: Path):
     text = (shared / "reference" / "builder.py").read_text()
     assert nearest(text) == "mission 0"
     assert nearest("# a comment\n\n\n" + text) == "mission 0"
-    assert nearest(text.replace('"""Wrap a python value in a VariableTracker() instance"""', '"""Other words"""')) == "mission 0"
+    doc = '"""Wrap a python value in a VariableTracker() instance"""'
+    assert nearest(text.replace(doc, '"""Other words"""')) == "mission 0"
     assert nearest(text.replace("return value if", "return  (value) if")) == "mission 0"
 
 
@@ -150,7 +151,11 @@ EDITS = {
     "a constant": ("for k in (\"start\", \"stop\", \"step\")", "for k in (\"start\", \"stop\", \"stop\")", 1),
     "an operator": ("if frame_state_entry.scalar != value:", "if frame_state_entry.scalar == value:", 1),
     "a guard's name": ("GuardBuilder.PYMODULE_MATCH", "GuardBuilder.ID_MATCH", 1),
-    "a statement more": ("        return tensor_variable\n", "        len(source)\n        return tensor_variable\n", 4),
+    "a statement more": (
+        "        return tensor_variable\n",
+        "        len(source)\n        return tensor_variable\n",
+        4,
+    ),
     "two in another order": (
         "        self.tx = tx\n        self.source = source\n",
         "        self.source = source\n        self.tx = tx\n",
