@@ -88,7 +88,8 @@ class Process:
         if runs is not None:
             arguments.append(f"-runs={max(1, runs)}")
         environment = {**os.environ, **plan.environment, "TANDEM_STATS": stats, "TANDEM_FINDINGS": plan.findings}
-        environment["TANDEM_PYTHON"] = sys.executable
+        if "_tandem" not in sys.builtin_module_names:  # tandem-python knows its own environment
+            environment["TANDEM_PYTHON"] = sys.executable
         environment["TANDEM_SEED"] = str(seed)
         self._log_stream = open(log, "wb")
         self._process = subprocess.Popen(
