@@ -233,7 +233,8 @@ td_build() {
 
 # td_exec PRESET PROGRAM ARG...: becomes PROGRAM with the package of that build.
 td_exec() {
-    export TANDEM_ROOT="$TD_ROOT" TANDEM_BUILD="$TD_ROOT/build/$1"
+    # Objects whose hash is random would differ between two starts.
+    export PYTHONHASHSEED=0 TANDEM_ROOT="$TD_ROOT" TANDEM_BUILD="$TD_ROOT/build/$1"
     export PYTHONPATH="$TANDEM_BUILD/python${PYTHONPATH:+:$PYTHONPATH}"
     shift
     exec "$@"
