@@ -233,6 +233,23 @@ function(td_add_test_subjects)
   endforeach()
 endfunction()
 
+# <build>/subjects/planted.so: the subject once more, from the same sources, with the
+# faults of tests/planted compiled in.  It brings its own copy of all that it uses
+# and shows td_subject_v1 alone.
+function(td_add_planted_subject)
+  if(NOT TD_WITH_TESTS OR NOT TD_WITH_PYTHON OR SKBUILD)
+    return()
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/builder/*.c ${PROJECT_SOURCE_DIR}/tests/planted/*.c)
+  add_library(planted MODULE ${files})
+  target_include_directories(planted PRIVATE ${PROJECT_SOURCE_DIR}/tests/planted)
+  target_compile_definitions(planted PRIVATE TD_PLANTED)
+  target_link_libraries(planted PRIVATE td_flags td_py td_observe td_base Python3::Module m)
+  set_target_properties(planted PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/subjects)
+  target_link_options(planted PRIVATE "LINKER:--exclude-libs,ALL")
+endfunction()
+
 function(td_add_test room file)
   get_filename_component(name ${file} NAME_WE)
   get_property(pure GLOBAL PROPERTY TD_PURE_ROOMS)

@@ -135,7 +135,8 @@ typedef struct {
     int  (*trail)        (void *self, void (*row)(void *ctx, char const *path, char const *arm, char const *function), void *ctx);
 } td_abi_subject_v1;
 
-td_abi_subject_v1 const *td_subject_v1(void);
+/* The one symbol that a subject shows. */
+__attribute__((visibility("default"))) td_abi_subject_v1 const *td_subject_v1(void);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #include "builder/td_abi.h"
 #include "builder/td_fxname.h"
 #include "builder/td_map.h"
+#include "builder/td_plant.h"
 #include "builder/td_tables.h"
 #include "builder/td_var.h"
 #include "py/td_changes.h"

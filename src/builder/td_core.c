@@ -150,7 +150,7 @@ td_make_guards(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, td_guar
     if (!td_guard_source_of(b, at)) {
         return false;
     }
-    if (at->where == TD_WHERE_CONSTANT) {
+    if (at->where == TD_WHERE_CONSTANT && !TD_PLANT(CONSTANT_GUARD)) {
         return true;
     }
     return guard_new(b, &(td_guard_t){.source = at->id, .kind = (uint8_t)kind}, guard);

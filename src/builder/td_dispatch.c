@@ -47,11 +47,11 @@ td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         return false;
     }
     tracked = td_side_effects_find(b, value);
-    if (tracked != NULL) {
+    if (tracked != NULL && !(TD_PLANT(MISSED_ALIAS) && tracked->cls == TD_CLASS_TensorVariable)) {
         good = met_again(b, at, tracked, out);
     } else if (td_wrap(b, at, value, out)) {
         td_var_clone(out);
-        out->source = at->id;
+        out->source = TD_PLANT(LOST_SOURCE) && out->cls == TD_CLASS_TupleVariable ? 0 : at->id;
         good        = out->cls != TD_CLASS_TensorVariable ||
                td_track_obj(b, at, value, TD_CLASS_AttributeMutationExisting, out);
     }

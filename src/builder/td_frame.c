@@ -60,7 +60,7 @@ td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
     frame->f_globals      = Py_NewRef(in->f_globals);
     frame->constraints    = Py_NewRef(in->constraints == NULL ? Py_None : in->constraints);
     frame->recursion_left = in->recursion_left;
-    frame->text_mode      = b->state.cnt > 0; /* names of earlier frames may come again */
+    frame->text_mode      = b->state.cnt > 0 && !TD_PLANT(STATE_FORGOTTEN); /* names of earlier frames may come again */
     frame->changes        = td_changes_new(b->objects);
     return frame->changes != NULL && ambient(b);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/td_alloc.h"
+#include "builder/td_plant.h"
 
 /* Locale-free: the texts are ASCII or UTF-8, and only ASCII counts. */
 static bool
@@ -128,7 +129,7 @@ td_fxname_snake(td_buf_t *out, char const *text, size_t sz)
     for (size_t i = 0; i < sz; i++) {
         char c = text[i];
 
-        if (prev_lower && is_upper(c)) {
+        if (prev_lower && is_upper(c) && !TD_PLANT(WRONG_NAME)) {
             td_buf_putc(out, '_');
         }
         td_buf_putc(out, is_upper(c) ? (char)(c - 'A' + 'a') : c);

@@ -38,7 +38,7 @@ node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
 static void
 insert_input(td_frame_t *frame, td_fxnode_t *node)
 {
-    td_fxnode_t **link = frame->last_input == NULL ? &frame->first : &frame->last_input->next;
+    td_fxnode_t **link = frame->last_input == NULL || TD_PLANT(GRAPH_ARG_ORDER) ? &frame->first : &frame->last_input->next;
 
     node->next = *link;
     *link      = node;

@@ -41,6 +41,7 @@ read_config(td_builder_t *b)
     if (b->cfg.traceable_tensor_subclasses == NULL || !PyAnySet_Check(b->cfg.traceable_tensor_subclasses)) {
         return fail(b, "the configuration lacks traceable_tensor_subclasses");
     }
+    td_plant_stale(&b->cfg.specialize_int);
     return 0;
 }
 
@@ -69,7 +70,7 @@ program_set_up(td_builder_t *b, td_abi_program_v1 const *program)
     if (strcmp(program->revision, "mission") != 0) {
         return fail(b, "this subject follows the mission's revision only");
     }
-    if (!td_tables_load(&b->tables, b->table_dict, why, sizeof why)) {
+    if (!td_plant_load(why, sizeof why) || !td_tables_load(&b->tables, b->table_dict, why, sizeof why)) {
         return fail(b, why);
     }
     return read_config(b) == 0 && make_names(b) == 0 ? 0 : -1;

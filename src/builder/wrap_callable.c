@@ -126,7 +126,7 @@ td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
     td_var_make(out, TD_CLASS_UserFunctionVariable, guard);
     out->source      = at->id;
     out->of.function = function;
-    return td_keep(b, function->fn);
+    return td_keep(b, TD_PLANT(LEAKED_REFERENCE) ? Py_NewRef(function->fn) : function->fn);
 }
 
 /* ---- what torch allows -------------------------------------------------------------- */

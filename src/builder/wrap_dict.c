@@ -73,7 +73,7 @@ read_pairs(td_builder_t *b, PyObject *value, pairs_t *pairs)
         return false;
     }
     pairs->values = pairs->keys + cnt;
-    if (!PyDict_CheckExact(value) && (PyObject *)Py_TYPE(value) == b->tables.ordered_dict) {
+    if (!PyDict_CheckExact(value) && (PyObject *)Py_TYPE(value) == b->tables.ordered_dict && !TD_PLANT(DICT_ORDER)) {
         return from_ordered(b, value, pairs);
     }
     while (PyDict_Next(value, &pos, &key, &item)) {
@@ -190,7 +190,8 @@ dict_guards(td_builder_t *b, td_at_t const *at, uint32_t cnt, td_guard_id_t *gua
         }
         falsy = td_where_is_nn_module((td_where_t)at->where);
     }
-    return td_make_guards(b, at, falsy ? TD_GUARD_BOOL_FALSE : TD_GUARD_DICT_KEYS, guard);
+    return TD_PLANT(DROPPED_GUARD) ||
+           td_make_guards(b, at, falsy ? TD_GUARD_BOOL_FALSE : TD_GUARD_DICT_KEYS, guard);
 }
 
 static bool

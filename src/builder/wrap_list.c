@@ -33,7 +33,7 @@ members(td_builder_t *b, PyObject *value, PyObject *const **items, uint32_t *cnt
 static td_class_t
 list_type(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
-    if (PyTuple_CheckExact(value)) {
+    if (PyTuple_CheckExact(value) || (TD_PLANT(WRONG_CLASS) && PyTuple_Check(value))) {
         return TD_CLASS_TupleVariable;
     }
     if ((PyObject *)Py_TYPE(value) == b->tables.deque) {
@@ -74,8 +74,10 @@ td_wrap_listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
     }
     for (uint32_t i = 0; i < cnt; i++) {
         if (values[i] == value) {
+            Py_XINCREF(TD_PLANT(LEAK_ON_REFUSAL) ? value : NULL);
             return td_stop_raise(b, "L832/unimpl/raised", __func__, "torch._dynamo.exc.Unsupported",
-                                 "list elements are pointing to the list itself");
+                                 TD_PLANT(WRONG_MESSAGE) ? "a list points to itself"
+                                                         : "list elements are pointing to the list itself");
         }
     }
     items = td_items_new(b, cnt);
@@ -96,7 +98,8 @@ td_wrap_listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
         }
     }
     td_depth_leave(b, TD_DEPTH_LIST);
-    return !PyList_CheckExact(value) || td_track_obj(b, at, value, TD_CLASS_MutableSideEffects, out);
+    return !PyList_CheckExact(value) || TD_PLANT(WRONG_MUTABILITY) ||
+           td_track_obj(b, at, value, TD_CLASS_MutableSideEffects, out);
 }
 
 /* ---- tuple iterators ------------------------------------------------------------ */
@@ -220,7 +223,8 @@ td_wrap_slice_range(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_
         return false;
     }
     td_depth_leave(b, TD_DEPTH_ATTR);
-    if (!td_make_guards(b, at, is_slice ? TD_GUARD_TYPE_MATCH : TD_GUARD_EQUALS_MATCH, &guard)) {
+    if (!td_make_guards(b, at, is_slice || TD_PLANT(WRONG_GUARD_KIND) ? TD_GUARD_TYPE_MATCH : TD_GUARD_EQUALS_MATCH,
+                        &guard)) {
         return false;
     }
     if (is_slice && (is_tensor_variable(&items->items[0]) || is_tensor_variable(&items->items[1]))) {

@@ -67,7 +67,7 @@ scalar_seen(td_builder_t *b, td_at_t const *at, PyObject *value, td_state_entry_
     if (same < 0) {
         return td_stop_python(b);
     }
-    if (same == 0) {
+    if (same == 0 && !TD_PLANT(STALE_STATE)) {
         Py_CLEAR((*entry)->scalar);
     }
     return true;
@@ -118,7 +118,7 @@ td_wrap_literal(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *o
     if (b->cfg.force_unspec_int) {
         return td_wrap_unspecialized_primitive(b, at, value, out);
     }
-    if (is_zero_or_one(value)) {
+    if (is_zero_or_one(value) && !TD_PLANT(WRONG_BRANCH)) {
         return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
     }
     if (!td_guard_source_of(b, at)) {

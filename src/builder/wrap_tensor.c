@@ -88,7 +88,7 @@ wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
     }
     row.fake = fake;
     if (!(is_static && td_where_is_nn_module((td_where_t)at->where))) {
-        if (!TD_ARRAY_PUSH(frame->tracked_fakes, row)) {
+        if (!TD_PLANT(UNTRACKED_FAKE) && !TD_ARRAY_PUSH(frame->tracked_fakes, row)) {
             td_stop_nomem(b);
             return NULL;
         }
@@ -274,7 +274,7 @@ should_specialize(td_builder_t *b, td_at_t const *at)
         if (i > 0) {
             ids[i] = links[i - 1]->base;
         }
-        if (ids[i] == 0) {
+        if (ids[i] == 0 || TD_PLANT(NOT_SPECIALIZED)) {
             return false;
         }
         links[i] = td_source_block(sources, ids[i]);

@@ -311,20 +311,76 @@ census_compare(td_check_t *check, td_audit_t const *audit, PyObject *objects, ch
     return TD_OK;
 }
 
-td_status_t
-td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
+/* The do steps of a program alone. */
+static td_status_t
+steps_do(td_live_t const *live)
+{
+    for (Py_ssize_t frame = 0; frame < PyList_GET_SIZE(live->frames); frame++) {
+        PyObject *steps = PyList_GET_ITEM(live->frames, frame); /* borrowed */
+
+        for (Py_ssize_t idx = 0; idx < PyList_GET_SIZE(steps); idx++) {
+            PyObject *step   = PyList_GET_ITEM(steps, idx); /* borrowed */
+            PyObject *result = NULL;                        /* owned */
+
+            if (!td_step_is_do(step)) {
+                continue;
+            }
+            result = PyObject_CallNoArgs(PyTuple_GET_ITEM(step, 1));
+            Py_XDECREF(result);
+            if (result == NULL) {
+                return TD_PYERR;
+            }
+        }
+    }
+    return TD_OK;
+}
+
+/* What the program's own do steps change in the counts of its objects, seen on
+   objects made for that: one number an object in *moved (owned by the caller). */
+static td_status_t
+census_of_steps(td_check_t *check, td_maker_t const *maker, Py_ssize_t **moved)
 {
     td_status_t status;
     td_live_t   live;        /* owned */
     td_audit_t  audit = {0}; /* owned */
+
+    TD_TRY(td_maker_make(check, maker, &live));
+    TD_TRY(td_audit_init(&audit, live.objects));
+    TD_TRY(steps_do(&live));
+    *moved = td_calloc((size_t)PyTuple_GET_SIZE(live.objects) + 1, sizeof **moved);
+    if (*moved == NULL) {
+        status = TD_NOMEM;
+        goto done;
+    }
+    for (Py_ssize_t idx = 0; idx < PyTuple_GET_SIZE(live.objects); idx++) {
+        (*moved)[idx] = Py_REFCNT(PyTuple_GET_ITEM(live.objects, idx)) - audit.refcnts[idx];
+    }
+done:
+    td_audit_clear(&audit);
+    td_live_clear(&live);
+    return status;
+}
+
+td_status_t
+td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
+{
+    td_status_t status;
+    td_live_t   live  = {0};  /* owned */
+    td_audit_t  audit = {0};  /* owned */
+    Py_ssize_t *moved = NULL; /* owned */
     td_run_t   *run   = &check->runs[TD_SIDE_SUBJECT];
 
     *why = NULL;
+    TD_TRY(census_of_steps(check, maker, &moved));
     TD_TRY(td_maker_make(check, maker, &live));
     TD_TRY(td_audit_init(&audit, live.objects));
+    for (Py_ssize_t idx = 0; idx < PyTuple_GET_SIZE(live.objects); idx++) {
+        audit.refcnts[idx] += moved[idx];
+    }
     TD_TRY(run_on(check, TD_SIDE_SUBJECT, &live, NULL, run));
     TD_TRY(census_compare(check, &audit, live.objects, why));
 done:
+    td_free(moved);
     td_audit_clear(&audit);
     td_live_clear(&live);
     return status;

@@ -1,0 +1,70 @@
+/* td_plant.c: which faults of planted.def are planted now. */
+#include "builder/td_plant.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t planted; /* bit n: fault n */
+static struct {
+    bool known, value;
+} stale;
+
+static bool
+is_known(long number)
+{
+    static int const numbers[] = {
+#define X(number, name, function, field, text) (number),
+#include "planted.def"
+#undef X
+    };
+
+    for (size_t idx = 0; idx < sizeof numbers / sizeof *numbers; idx++) {
+        if (numbers[idx] == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+td_planted(int number)
+{
+    return (planted >> number) & 1;
+}
+
+bool
+td_plant_load(char *why, size_t why_sz)
+{
+    char const *text = getenv("TANDEM_PLANTED");
+    char const *at   = text == NULL ? "" : text;
+
+    planted = 0;
+    while (*at != '\0') {
+        char *end    = NULL;
+        long  number = strtol(at, &end, 10);
+
+        if (end == at || (*end != '\0' && *end != ',') || !is_known(number)) {
+            snprintf(why, why_sz, "TANDEM_PLANTED=%s: planted.def has no such fault", text);
+            return false;
+        }
+        planted |= UINT64_C(1) << number;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return true;
+}
+
+void
+td_plant_stale(bool *value)
+{
+    if (!TD_PLANT(STALE_CACHE)) {
+        stale.known = false;
+        return;
+    }
+    if (!stale.known) {
+        stale.known = true;
+        stale.value = *value;
+    }
+    *value = stale.value;
+}
