@@ -369,6 +369,17 @@ walk_compared(td_walk_t *walk, walk_slot_t const *slot, PyObject *value)
     return walk_form(walk, slot, value);
 }
 
+bool
+walk_is_unused(td_walk_t *walk, walk_slot_t const *slot, PyObject *value)
+{
+    if (slot->info->form != TD_FORM_NULL_ASSERTED || value == NULL || walk_empty(walk, value)) {
+        return true;
+    }
+    walk_reject(walk, "%s.%s is not empty, as the schema says it is", slot->info->class_name,
+                slot->info->attribute);
+    return false;
+}
+
 td_val_t
 walk_record(td_walk_t *walk, td_class_t id, PyObject *attributes)
 {
@@ -386,10 +397,8 @@ walk_record(td_walk_t *walk, td_class_t id, PyObject *attributes)
         if (slot->info->disposition == TD_COMPARED) {
             fields[field_cnt].field   = slot->field;
             fields[field_cnt++].value = walk_compared(walk, slot, values[i]);
-        } else if (slot->info->form == TD_FORM_NULL_ASSERTED && values[i] != NULL &&
-                   !walk_empty(walk, values[i])) {
-            return walk_reject(walk, "%s.%s is not empty, as the schema says it is",
-                               slot->info->class_name, slot->info->attribute);
+        } else if (!walk_is_unused(walk, slot, values[i])) {
+            return TD_VAL_NONE;
         }
         if (walk->status != TD_OK) {
             return TD_VAL_NONE;

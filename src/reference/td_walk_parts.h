@@ -101,6 +101,10 @@ walk_type_t *walk_type(td_walk_t *walk, PyTypeObject *type);
    one entry for each slot, borrowed or NULL.  false: one is in no row. */
 bool walk_collect(td_walk_t *walk, walk_class_t *rows, PyObject *attributes, PyObject **values);
 
+/* walk_is_unused: false, with a rejection, when slot says that value is empty (or not
+   there, NULL) and it is not. */
+bool walk_is_unused(td_walk_t *walk, walk_slot_t const *slot, PyObject *value);
+
 /* walk_record reads attributes (an instance dict or a dict of meta keys) as a
    record of class id. */
 td_val_t walk_record(td_walk_t *walk, td_class_t id, PyObject *attributes);

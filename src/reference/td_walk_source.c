@@ -197,24 +197,6 @@ walk_partial_payload(td_walk_t *walk, PyObject *partial)
     return val;
 }
 
-static bool
-walk_guard_is_fresh(td_walk_t *walk, PyObject *guard)
-{
-    PyObject *const names[] = {walk->name_guard_types, walk->name_code_list,
-                               walk->name_guarded_class_weakref, walk->name_obj_weakref};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-        PyObject *value = walk_get(walk, guard, names[i]); /* borrowed */
-
-        if (value != NULL && value != Py_None) {
-            walk_reject(walk, "Guard.%s is not empty, as the schema says it is",
-                        PyUnicode_AsUTF8(names[i]));
-            return false;
-        }
-    }
-    return true;
-}
-
 static void
 walk_bag_defer(walk_bag_t *bag, walk_pending_t const *row)
 {
@@ -259,16 +241,40 @@ walk_create_fn(td_walk_t *walk, PyObject *create_fn, PyObject **partial)
     return PyObject_GetAttr(create_fn, walk->name_func); /* a C member */
 }
 
-/* The rows of fields.def for Guard: any other attribute is in no row. */
+/* A guard's attributes by the rows of the schema; NULL for one that is not there. */
+typedef struct {
+    PyObject *create_fn, *source, *is_volatile; /* borrowed */
+} walk_guard_t;
+
 static bool
-walk_guard_check(td_walk_t *walk, PyObject *guard)
+walk_guard_read(td_walk_t *walk, PyObject *guard, walk_guard_t *out)
 {
     walk_class_t *rows = walk_class(walk, TD_CLASS_Guard);
     PyObject     *dict = walk_dict(walk, guard); /* borrowed */
     PyObject     *values[WALK_SLOT_MAX];         /* borrowed */
 
-    return rows != NULL && dict != NULL && walk_collect(walk, rows, dict, values) &&
-           walk_guard_is_fresh(walk, guard);
+    memset(out, 0, sizeof(*out));
+    if (rows == NULL || dict == NULL || !walk_collect(walk, rows, dict, values)) {
+        return false;
+    }
+    for (size_t i = 0; i < rows->slot_cnt; ++i) {
+        walk_slot_t const *slot = &rows->slots[i];
+
+        if (slot->field == TD_FIELD_Guard_create_fn) {
+            out->create_fn = values[i];
+        } else if (slot->field == TD_FIELD_Guard_originating_source) {
+            out->source = values[i];
+        } else if (slot->field == TD_FIELD_Guard_is_volatile) {
+            out->is_volatile = values[i];
+        } else if (!walk_is_unused(walk, slot, values[i])) {
+            return false;
+        }
+    }
+    if (out->create_fn == NULL || out->source == NULL || out->is_volatile == NULL) {
+        walk_reject(walk, "a Guard has no %s", out->create_fn == NULL ? "create_fn" : "source");
+        return false;
+    }
+    return true;
 }
 
 static void
@@ -276,27 +282,23 @@ walk_bag_add(walk_bag_t *bag, PyObject *guard)
 {
     td_walk_t     *walk = bag->walk;
     walk_pending_t row  = {.guard = guard};
-    PyObject      *create_fn, *source, *is_volatile; /* borrowed */
-    PyObject      *function;                         /* owned */
+    walk_guard_t   read;
+    PyObject      *function; /* owned */
     char const    *kind;
 
     if (Py_TYPE(guard) != walk->guard) {
         walk_reject(walk, "a %s stands among guards", Py_TYPE(guard)->tp_name);
         return;
     }
-    create_fn   = walk_must(walk, guard, walk->name_create_fn);
-    source      = walk_must(walk, guard, walk->name_originating_source);
-    is_volatile = walk_must(walk, guard, walk->name_is_volatile);
-    if (create_fn == NULL || source == NULL || is_volatile == NULL ||
-        !walk_guard_check(walk, guard)) {
+    if (!walk_guard_read(walk, guard, &read)) {
         return;
     }
-    function = walk_create_fn(walk, create_fn, &row.partial);
+    function = walk_create_fn(walk, read.create_fn, &row.partial);
     kind     = function == NULL ? NULL : walk_guard_kind(walk, function);
     if (kind != NULL) {
         row.kind        = td_obs_cstr(walk->obs, kind);
-        row.source      = walk_source(walk, source);
-        row.is_volatile = is_volatile == Py_True;
+        row.source      = walk_source(walk, read.source);
+        row.is_volatile = read.is_volatile == Py_True;
         if (row.partial != NULL) {
             walk_bag_defer(bag, &row);
         } else {
