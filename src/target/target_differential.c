@@ -35,7 +35,9 @@ judge(td_prog_t const *prog)
     td_check_t        *check  = td_process_check();
 
     if (td_check_program(check, prog, false, &report) != TD_OK) {
+        td_campaign_broken();
         td_finding_broken(prog, td_check_why());
+        return;
     }
     td_campaign_add(check, prog, report);
     if (td_render_class(report) != NULL) {

@@ -20,9 +20,11 @@ td_target_subject(uint8_t const *data, size_t data_sz)
         td_process_stop("out of memory while repairing an input");
     }
     if (td_check_quiet(check, &prog, &why) != TD_OK) {
+        td_campaign_broken();
         td_finding_broken(&prog, td_check_why());
+    } else {
+        td_campaign_add(check, &prog, NULL);
     }
-    td_campaign_add(check, &prog, NULL);
     if (why != NULL) {
         td_render_hash(why, hash);
         td_finding_announce(&prog, hash, "subject left references behind", why, "{}");

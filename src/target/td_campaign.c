@@ -34,6 +34,7 @@ typedef struct {
 static struct {
     bool        begun;
     time_t      started, flushed;
+    uint64_t    broken_cnt;
     uint64_t    program_cnt, compared_cnt, flaky_cnt, internal_cnt;
     uint64_t    verdicts[VERDICT_CNT];
     td_stats_t  seen, compared; /* what all programs, and those compared, are made of */
@@ -173,6 +174,12 @@ td_campaign_add(td_check_t *check, td_prog_t const *prog, td_report_t const *rep
     }
 }
 
+void
+td_campaign_broken(void)
+{
+    campaign.broken_cnt++;
+}
+
 bool
 td_campaign_finding(char const *hash)
 {
@@ -261,6 +268,7 @@ counts_put(td_writer_t *out)
     number_put(out, "seconds", (uint64_t)(time(NULL) - campaign.started));
     number_put(out, "programs", campaign.program_cnt);
     number_put(out, "compared", campaign.compared_cnt);
+    number_put(out, "broken", campaign.broken_cnt);
     number_put(out, "flaky", campaign.flaky_cnt);
     number_put(out, "internal_errors", campaign.internal_cnt);
     number_put(out, "distinct", campaign.distinct_cnt);

@@ -13,6 +13,9 @@
    TANDEM_STATS names. */
 void td_campaign_add(td_check_t *check, td_prog_t const *prog, td_report_t const *report);
 
+/* td_campaign_broken counts a program on which the harness itself failed. */
+void td_campaign_broken(void);
+
 /* td_campaign_finding counts a finding by its signature's hash; true when it is
    the first with this hash in this process. */
 bool td_campaign_finding(char const *hash);

@@ -100,18 +100,22 @@ td_finding_announce(td_prog_t const *prog, char const *hash, char const *headlin
     abort();
 }
 
-_Noreturn void
+void
 td_finding_broken(td_prog_t const *prog, char const *why)
 {
     char        hash[9];
     char const *root    = getenv("TANDEM_FINDINGS");
-    char       *program = td_prog_disasm(prog); /* given up with the process */
+    char       *program = NULL; /* owned */
 
     td_render_hash(why, hash);
     if (root != NULL && root[0] != '\0') {
         folder_write(root, prog, hash, why,
                      "{\"schema\": 1, \"class\": \"harness\", \"signature\": null}\n");
+        fprintf(stderr, "tandem: broken %s: %s\n", hash, why);
+        return;
     }
+    program = td_prog_disasm(prog);
     fprintf(stderr, "%s\n", program == NULL ? "" : program);
+    td_free(program);
     td_process_stop(why);
 }

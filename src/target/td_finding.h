@@ -17,8 +17,10 @@
 void td_finding_announce(td_prog_t const *prog, char const *hash, char const *headline,
                          char const *text, char const *json);
 
-/* td_finding_broken ends the process: the harness itself failed on prog.  The
-   program is kept like a finding (class "harness"), so that it can be looked at. */
-_Noreturn void td_finding_broken(td_prog_t const *prog, char const *why);
+/* td_finding_broken: the harness itself failed on prog, which is no finding but
+   must not be lost either.  With TANDEM_FINDINGS set the program is kept there
+   (class "harness") and the campaign goes on, to end with exit 3; else the process
+   ends with one line and exit 3. */
+void td_finding_broken(td_prog_t const *prog, char const *why);
 
 #endif

@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 from cli_files import BAD_CASES, CASE, DAMAGED, PROGRAM
-
-SUBJECTS = Path(__file__).resolve().parents[1] / "check"
+from subjects import subject  # noqa: F401: a fixture
 
 
 @pytest.fixture
@@ -134,28 +132,6 @@ def test_gen_only_an_unknown_word(tandem):
 
 
 # ---- subjects and builders that are none --------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def subject(tmp_path_factory):
-    """Compiles tests/check/subject_NAME.c; gives the shared object."""
-    import shutil
-    import sysconfig
-
-    compiler = next((found for found in map(shutil.which, ("cc", "clang", "gcc")) if found), None)
-    if compiler is None:
-        pytest.skip("there is no C compiler")
-    folder = tmp_path_factory.mktemp("subjects")
-
-    def build(name):
-        path = folder / f"{name}.so"
-        if not path.exists():
-            source = SUBJECTS / f"subject_{name}.c"
-            include = [f"-I{SUBJECTS.parents[1] / 'src'}", f"-I{sysconfig.get_path('include')}"]
-            subprocess.run([compiler, "-shared", "-fPIC", *include, "-o", path, source], check=True)
-        return path
-
-    return build
 
 
 def test_a_subject_without_the_abi(tandem, program, subject, tmp_path):

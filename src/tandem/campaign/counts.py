@@ -11,7 +11,7 @@ from typing import Any
 
 from ..output import table
 
-_SUMS = ("programs", "compared", "flaky", "internal_errors", "distinct")
+_SUMS = ("programs", "compared", "broken", "flaky", "internal_errors", "distinct")
 _TABLES = ("kinds", "sources", "entries", "changes", "layouts", "dtypes", "config")
 
 

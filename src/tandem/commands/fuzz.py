@@ -207,6 +207,7 @@ class Campaign:
             "programs": total.numbers["programs"],
             "compared": total.numbers["compared"],
             "verdicts": dict(total.verdicts),
+            "broken": total.numbers["broken"],
             "findings": listed,
             "arms_reached": len(total.arms),
             "median_objects": total.median_size(),
@@ -235,7 +236,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.line(f"finding    {one['class']}{'' if one['new'] else ' (known)'}: {one['signature']}")
         output.line(f"           {one['path']}")
     output.document(result, indent=None)
+    broken = [one for one in result["findings"] if one["class"] == "harness" and one["new"]]
+    for one in broken:
+        output.note(f"the harness failed: {findings.log_tail(os.path.join(one['path'], 'log.txt'))}: {one['path']}")
     if not result["programs"]:
         output.note("no program was run")
+    if broken or not result["programs"]:
         return EXIT_HARNESS
     return EXIT_DIFFERS if any(one["new"] for one in result["findings"]) else EXIT_OK
