@@ -6,28 +6,68 @@
 
 /* ---- list-likes -------------------------------------------------------------- */
 
+/* iterates_itself says whether the class of a namedtuple has an __iter__ of its own. */
+static bool
+iterates_itself(PyObject *value)
+{
+    return PyTuple_Check(value) && Py_TYPE(value)->tp_iter != PyTuple_Type.tp_iter;
+}
+
+/* iterated runs the value's own __iter__ and gives the members as a tuple that the
+   frame keeps; NULL: stopped.  Only an iterator of C is walked ahead of the builds:
+   what one of Python does would come at another time than in the reference. */
+static PyObject *
+iterated(td_builder_t *b, PyObject *value)
+{
+    PyObject *iter     = PyDict_GetItemString(PyEval_GetBuiltins(), "iter"); /* borrowed */
+    PyObject *iterator = iter == NULL ? NULL : td_call(iter, &value, 1);     /* owned */
+    PyObject *copy     = NULL;                                               /* owned until kept */
+
+    if (iterator == NULL) {
+        td_stop_passing(b, "L830/for/zero", __func__);
+        return NULL;
+    }
+    if (!Py_IS_TYPE(iterator, &PyTupleIter_Type) && !Py_IS_TYPE(iterator, &PyListIter_Type)) {
+        Py_DECREF(iterator);
+        td_stop_unsupported(b, "L395/if/T", __func__, "a namedtuple that is iterated in Python");
+        return NULL;
+    }
+    copy = PySequence_Tuple(iterator);
+    Py_DECREF(iterator);
+    if (copy == NULL) {
+        td_stop_python(b);
+        return NULL;
+    }
+    return td_keep_steal(b, copy) ? copy : NULL;
+}
+
 /* members gives the members of a list-like as a borrowed array: its own where it
    has one, else that of a tuple which the frame keeps. */
 static bool
 members(td_builder_t *b, PyObject *value, PyObject *const **items, uint32_t *cnt)
 {
-    PyObject *copy = NULL; /* owned */
+    PyObject *copy = NULL; /* owned until kept */
 
-    if (PyList_CheckExact(value) || (PyTuple_Check(value) && Py_TYPE(value)->tp_iter == PyTuple_Type.tp_iter)) {
+    if (PyList_CheckExact(value) || (PyTuple_Check(value) && !iterates_itself(value))) {
         *items = PySequence_Fast_ITEMS(value);
         *cnt   = (uint32_t)PySequence_Fast_GET_SIZE(value);
         return true;
     }
-    if (PyTuple_Check(value)) {
-        return td_stop_unsupported(b, "L395/if/T", __func__, "a namedtuple with its own __iter__");
+    if (iterates_itself(value)) {
+        copy = TD_PLANT(USER_CODE_TWICE) && iterated(b, value) == NULL ? NULL : iterated(b, value);
+    } else {
+        copy = PySequence_Tuple(value);
+        if (copy == NULL) {
+            return td_stop_python(b);
+        }
+        copy = td_keep_steal(b, copy) ? copy : NULL;
     }
-    copy = PySequence_Tuple(value);
     if (copy == NULL) {
-        return td_stop_python(b);
+        return false;
     }
     *items = PySequence_Fast_ITEMS(copy);
     *cnt   = (uint32_t)PyTuple_GET_SIZE(copy);
-    return td_keep_steal(b, copy);
+    return true;
 }
 
 static td_class_t
@@ -79,6 +119,10 @@ td_wrap_listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
                                  TD_PLANT(WRONG_MESSAGE) ? "a list points to itself"
                                                          : "list elements are pointing to the list itself");
         }
+    }
+    /* The builds go over the value once more, and its own __iter__ runs again. */
+    if (iterates_itself(value) && !members(b, value, &values, &cnt)) {
+        return false;
     }
     items = td_items_new(b, cnt);
     good  = items != NULL &&
