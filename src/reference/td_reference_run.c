@@ -222,6 +222,7 @@ frame_write(run_t *self, size_t globals_cnt, td_changes_t const *changes, td_run
     td_val_t        record = TD_VAL_NONE;
     uint8_t        *bytes  = NULL;
     td_walk_frame_t frame  = {
+         .steps        = PyList_GET_ITEM(self->live->frames, (Py_ssize_t)self->frame_idx),
          .objects      = self->live->objects,
          .tx           = PyObject_GetAttrString(self->frame, "tx"),
          .kinds        = PyObject_GetAttrString(self->frame, "kinds"),

@@ -28,6 +28,7 @@ enum { TD_WALK_NOT_RUN, TD_WALK_TRACKER, TD_WALK_EXCEPTION, TD_WALK_DO };
 /* One frame; everything borrowed.  kinds, values and sources are lists with one
    entry for each step, as tandem.oracle.context.Frame has them. */
 typedef struct {
+    PyObject           *steps;        /* [(spec, value)]; NULL: no compile roots among them */
     PyObject           *objects;      /* tuple: the program's objects, index = ordinal */
     PyObject           *tx;           /* the InstructionTranslator */
     PyObject           *kinds;        /* of ints: see above */

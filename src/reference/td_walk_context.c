@@ -653,6 +653,7 @@ td_walk_run(td_walk_t *walk, td_obs_t *obs, td_walk_frame_t const *frame, td_val
     *record           = TD_VAL_NONE;
     walk->obs         = obs;
     walk->frame       = frame;
+    walk->later       = false;
     walk->tracker_cnt = 0;
     walk->why[0]      = 0;
     walk->status      = td_canon_init(&walk->canon, obs, frame->objects);

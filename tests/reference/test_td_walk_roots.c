@@ -41,6 +41,19 @@ roots_are_seen(void **state)
     WALK_ROWS_SEEN(seen);
 }
 
+/* The whole compiler: guards were made into code before anybody could look. */
+static walk_row_t const compiled[] = {
+    {"Case([(('compile', 'frame'), (torch.ones(2), 3))])", "",
+     "\"tracker\":[\"list\", [{\"kind\":\"TupleVariable\",\"source\":\"L['args']\""},
+};
+
+static void
+compiled_roots_are_seen(void **state)
+{
+    (void)state;
+    WALK_ROWS_SEEN(compiled);
+}
+
 static walk_row_t const refused[] = {
     {"Case([(x, 5)])", "f.kinds[0] = 2", "a ConstantVariable was raised"},
     {"Case([(x, 5)])", "f.values.clear()", "a step has no outcome"},
@@ -58,6 +71,7 @@ main(void)
 {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(roots_are_seen),
+        cmocka_unit_test(compiled_roots_are_seen),
         cmocka_unit_test(broken_outcomes_are_refused),
     };
 
