@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from . import core
-from .errors import BadInput, of_os_error
+from .errors import BadInput, of_os_error, one_line
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,14 @@ def load(path: str) -> Program:
         return Program(path, core.asm(data))
     except core.BadInput as error:
         raise refusal(path, error) from None
+
+
+def generate(seed: int, only: str | None = None, nodes: int = 0, swarm: bool = True) -> bytes:
+    """The program that a seed gives; BadInput for words that `--only` does not know."""
+    try:
+        return core.gen(seed, nodes=nodes, only=only, swarm=swarm)
+    except core.BadInput as error:
+        raise BadInput(f"--only {only}: {one_line(error)}") from None
 
 
 def find(paths: list[str], suffix: str = ".tdm") -> Iterator[str]:

@@ -16,7 +16,7 @@ import fcntl
 import hashlib
 import os
 
-from .. import core, programs, writing
+from .. import programs, writing
 from ..errors import BadInput, HarnessFailed
 
 FOLDERS = ("corpus", "findings", "crashes", "stats", "log")
@@ -72,4 +72,4 @@ class Work:
         if os.listdir(self.at("corpus")):
             return
         for index in range(count):
-            self.add_input(core.gen(seed + index, only=only))
+            self.add_input(programs.generate(seed + index, only))

@@ -8,8 +8,8 @@ import os
 from collections import Counter
 from statistics import median
 
-from .. import core, writing
-from ..errors import EXIT_OK, BadInput, one_line
+from .. import core, programs, writing
+from ..errors import EXIT_OK, BadInput
 from ..output import Output, table
 
 HELP = "random programs, from a seed"
@@ -28,10 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def generate(args: argparse.Namespace, seed: int) -> bytes:
-    try:
-        return core.gen(seed, nodes=args.nodes, only=args.only, swarm=args.swarm)
-    except core.BadInput as error:
-        raise BadInput(f"--only {args.only}: {one_line(error)}") from None
+    return programs.generate(seed, args.only, args.nodes, args.swarm)
 
 
 def mix(binaries: list[bytes]) -> dict:
