@@ -73,7 +73,7 @@ td_gen_config(td_gen_t *gen)
     if (gen->status == TD_OK && td_rng_chance(&gen->rng, gen->weights->export_percent)) {
         gen->status = td_draft_put_export(&gen->draft);
     }
-    td_shadow_follow(&gen->shadow);
+    td_gen_follow(gen);
 }
 
 /* ---- changes ---- */
@@ -278,6 +278,15 @@ td_gen_is_full(td_gen_t const *gen)
 {
     /* A root with its sources takes some 600 bytes at the very most. */
     return gen->status != TD_OK || gen->draft.out.sz + 600 > gen->sz_max;
+}
+
+void
+td_gen_follow(td_gen_t *gen)
+{
+    td_shadow_follow(&gen->shadow);
+    if (gen->shadow.failed) {
+        gen->status = TD_NOMEM;
+    }
 }
 
 td_gen_t *

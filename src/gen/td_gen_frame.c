@@ -90,7 +90,7 @@ put_source(td_gen_t *gen, td_src_t const *src)
         TD_ASSERT(status != TD_REJECT);
         gen->status = status;
     }
-    td_shadow_follow(&gen->shadow);
+    td_gen_follow(gen);
     return idx;
 }
 
@@ -125,14 +125,13 @@ draw_attr(td_gen_t *gen, td_node_t const *node)
     return td_text(td_wire_name(td_rng_below(&gen->rng, td_wire_name_cnt())));
 }
 
-/* An item of something that the frame has already, under the container's source:
-   sets the node.  The key's node is there before any source is put. */
+/* An item of a binding's object, if it holds any: sets source and node.  The key's
+   node is there before any source is put. */
 static bool
-draw_item(td_gen_t *gen, td_src_t *src, uint16_t *node)
+draw_item_of(td_gen_t *gen, td_gen_binding_t const *binding, td_src_t *src, uint16_t *node)
 {
-    td_gen_binding_t const  *binding = &gen->bindings[td_rng_below(&gen->rng, gen->binding_cnt)];
-    td_shadow_items_t const *items   = td_shadow_items(&gen->shadow, binding->node);
-    uint8_t                  kind    = gen->prog->nodes[binding->node].kind;
+    td_shadow_items_t const *items = td_shadow_items(&gen->shadow, binding->node);
+    uint8_t                  kind  = gen->prog->nodes[binding->node].kind;
     uint32_t                 at;
 
     if (items->cnt == 0 || gen->draft.depth[binding->source] >= 4) {
@@ -154,6 +153,20 @@ draw_item(td_gen_t *gen, td_src_t *src, uint16_t *node)
     }
     src->key = td_gen_int(gen, at);
     return gen->status == TD_OK;
+}
+
+/* An item of something that the frame has already. */
+static bool
+draw_item(td_gen_t *gen, td_src_t *src, uint16_t *node)
+{
+    for (int tries = 0; tries < 8 && gen->binding_cnt != 0; tries++) {
+        uint64_t at = td_rng_below(&gen->rng, gen->binding_cnt);
+
+        if (draw_item_of(gen, &gen->bindings[at], src, node)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* An operand that a source kind needs and that no real container gave. */
@@ -195,12 +208,15 @@ draw_source(td_gen_t *gen, uint16_t *node)
     if (kind == TD_WEIGHTS_SOURCE_CNT || !has_operand(src.kind, 'b')) {
         return put_base(gen);
     }
-    if (kind == TD_SOURCE_ITEM && gen->binding_cnt != 0) {
+    if (kind == TD_SOURCE_ITEM) {
         uint16_t of_item = *node;
 
         item      = draw_item(gen, &src, &of_item);
         *node     = item ? of_item : *node;
         gen->mark = td_draft_mark(&gen->draft); /* behind the key's node */
+        if (!item && !td_rng_chance(&gen->rng, 2 * gen->weights->odd_percent)) {
+            return put_base(gen);
+        }
     }
     if (!item && has_operand(src.kind, 'k') && !draw_odd_key(gen, &src)) {
         return put_base(gen);
@@ -443,15 +459,17 @@ td_gen_need_root(td_gen_t *gen)
     td_src_t const  local = {.kind = TD_SOURCE_LOCAL, .name = {.bytes = "x", .sz = 1}};
     td_step_t const frame = {.kind = TD_STEP_FRAME};
     td_step_t       root  = {.kind = TD_STEP_ROOT, .op = TD_ENTRY_BUILD};
-    bool            full  = gen->status == TD_LIMIT;
 
     if (gen->draft.root_cnt != 0 || gen->status == TD_NOMEM) {
         return;
     }
     gen->status = TD_OK;
     /* None becomes nothing dynamic; when full, the last node has to do. */
-    root.node = full && gen->prog->node_cnt != 0 ? (uint16_t)(gen->prog->node_cnt - 1)
-                                                 : td_gen_node_of(gen, &none);
+    root.node = td_gen_node_of(gen, &none);
+    if (gen->status == TD_LIMIT) {
+        gen->status = TD_OK;
+        root.node   = (uint16_t)(gen->prog->node_cnt - 1);
+    }
     if (gen->draft.frame_root_cnt < 0) {
         td_gen_put_step(gen, &frame);
     }

@@ -24,7 +24,7 @@ td_gen_node_of(td_gen_t *gen, td_node_t *node)
     if (gen->status != TD_OK) {
         return 0;
     }
-    td_shadow_follow(&gen->shadow);
+    td_gen_follow(gen);
     for (int i = 0; i < node->edge_cnt; i++) {
         td_gen_use(gen, node->edge[i]);
     }

@@ -39,6 +39,9 @@ typedef struct {
 td_gen_t   *td_gen_new(td_prog_t *prog, uint64_t seed, size_t sz_max, td_weights_t const *weights);
 td_status_t td_gen_end(td_gen_t *gen);
 
+/* td_gen_follow shows the shadow what was put. */
+void td_gen_follow(td_gen_t *gen);
+
 /* td_gen_is_full says that no more should be begun. */
 bool td_gen_is_full(td_gen_t const *gen);
 

@@ -344,7 +344,7 @@ make_setting(td_gen_t *gen)
     if (gen->status == TD_OK && value != TD_WEIGHTS_VALUE_CNT &&
         td_rules_setting(gen->prog, setting) == NULL) {
         gen->status = td_draft_put_setting(&gen->draft, setting);
-        td_shadow_follow(&gen->shadow);
+        td_gen_follow(gen);
     }
 }
 
@@ -380,13 +380,39 @@ static struct {
     {TD_MUTATOR_FRAME_SPLIT, make_frame_mark}, {TD_MUTATOR_CONFIG_SET, make_setting},
 };
 
+/* The record that is step `step`. */
+static uint32_t
+record_of_step(td_prog_t const *prog, uint32_t step)
+{
+    uint32_t r = 0, cnt = 0;
+
+    while (r < prog->order_cnt && (prog->order[r] != TD_RECORD_STEP || cnt++ != step)) {
+        r++;
+    }
+    return r;
+}
+
+/* Before which record something is made: an alias needs a root before it. */
+static uint32_t
+place_for(mutate_t *m, td_mutator_t mutator)
+{
+    uint32_t root;
+
+    if (mutator == TD_MUTATOR_CONFIG_SET) {
+        return 0;
+    }
+    root = mutator == TD_MUTATOR_ROOT_ALIAS ? find_step(m, is_build) : UINT32_MAX;
+    return root != UINT32_MAX ? record_of_step(m->from, root) + 1
+                              : below(m, m->from->order_cnt + 1);
+}
+
 static bool
 plan_make(mutate_t *m, td_mutator_t mutator)
 {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         if (makers[i].mutator == mutator) {
             m->make = makers[i].make;
-            m->at   = mutator == TD_MUTATOR_CONFIG_SET ? 0 : below(m, m->from->order_cnt + 1);
+            m->at   = place_for(m, mutator);
             return true;
         }
     }
@@ -406,18 +432,6 @@ find_frame(mutate_t *m, uint32_t *first, uint32_t *end)
     } else {
         *first = *end = 0;
     }
-}
-
-/* The record that is step `step`. */
-static uint32_t
-record_of_step(td_prog_t const *prog, uint32_t step)
-{
-    uint32_t r = 0, cnt = 0;
-
-    while (r < prog->order_cnt && (prog->order[r] != TD_RECORD_STEP || cnt++ != step)) {
-        r++;
-    }
-    return r;
 }
 
 static void

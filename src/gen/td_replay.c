@@ -137,7 +137,7 @@ replay_sources(td_replay_t *replay, uint16_t old)
         on_top.base = source;
         source      = put_source(replay, &on_top);
     }
-    td_shadow_follow(&replay->gen->shadow);
+    td_gen_follow(replay->gen);
     return source;
 }
 
@@ -280,7 +280,7 @@ td_replay_record(td_replay_t *replay, uint32_t r)
         break;
     case TD_RECORD_SETTING:
         keep(replay, td_draft_put_setting(&gen->draft, replay->from->settings[replay->setting++]));
-        td_shadow_follow(&gen->shadow);
+        td_gen_follow(gen);
         break;
     case TD_RECORD_EXPORT:
         keep(replay, td_draft_put_export(&gen->draft));

@@ -290,6 +290,9 @@ td_shadow_follow(td_shadow_t *shadow)
 {
     td_prog_t const *prog = shadow->prog;
 
+    if (shadow->failed) {
+        return;
+    }
     if (prog->node_cnt > shadow->node_cap) {
         uint32_t           cap = prog->node_cnt * 2 + 16;
         td_shadow_items_t *items =
@@ -319,8 +322,10 @@ td_shadow_forget(td_shadow_t *shadow)
 td_shadow_items_t const *
 td_shadow_items(td_shadow_t const *shadow, uint16_t node)
 {
-    TD_ASSERT(node < shadow->node_cnt);
-    return &shadow->items[node];
+    static td_shadow_items_t const nothing;
+
+    TD_ASSERT(node < shadow->node_cnt || shadow->failed);
+    return node < shadow->node_cnt ? &shadow->items[node] : &nothing;
 }
 
 bool
@@ -408,9 +413,13 @@ change_dict(td_shadow_t *shadow, td_shadow_items_t *items, td_step_t const *step
 void
 td_shadow_change(td_shadow_t *shadow, td_step_t const *step)
 {
-    td_shadow_items_t *items = &shadow->items[step->node];
+    td_shadow_items_t *items;
 
+    if (shadow->failed) {
+        return;
+    }
     TD_ASSERT(step->kind == TD_STEP_DO && step->node < shadow->node_cnt);
+    items = &shadow->items[step->node];
     switch (shadow->prog->nodes[step->node].kind) {
     case TD_KIND_LIST:
     case TD_KIND_DEQUE:
@@ -649,9 +658,13 @@ walk_node(walk_t *walk, uint64_t name, uint16_t idx, int depth)
 bool
 td_shadow_drifts(td_shadow_t *shadow, uint16_t source, uint16_t node)
 {
-    walk_t walk = {.shadow = shadow, .local = shadow->locals[source], .left = WALK_STEP_MAX};
+    walk_t walk = {.shadow = shadow, .left = WALK_STEP_MAX};
 
+    if (shadow->failed) {
+        return true;
+    }
     TD_ASSERT(source < shadow->source_cnt && node < shadow->node_cnt);
+    walk.local = shadow->locals[source];
     walk_node(&walk, shadow->names[source], node, 0);
     if (walk.drifts) {
         return true;

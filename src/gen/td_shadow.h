@@ -28,7 +28,7 @@ typedef struct {
     uint32_t           seen_cnt, seen_cap; /* the frame state: name -> value */
     /* Config values that decide. */
     bool specialize_int, assume_static, automatic, unbacked_ints;
-    bool failed; /* memory ran out: sticky, looked at once at the end */
+    bool failed; /* memory ran out: sticky; what is asked then has no meaning, but is safe */
 } td_shadow_t;
 
 void td_shadow_init(td_shadow_t     *shadow,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/td_alloc.h"
+#include "graph/td_rules.h"
 
 /* What one program has, node by node. */
 typedef struct {
@@ -191,7 +192,8 @@ follow(look_t *look, uint32_t next, int depth)
     return look->state[next] == 1 || (look->state[next] == 0 && find_cycle(look, next, depth + 1));
 }
 
-/* Only changes can close a cycle, so the search starts at what they change. */
+/* Only changes can close a cycle, so the search starts at what they change.
+   Attributes of tensors count for nothing: nobody walks them. */
 static bool
 find_cycle(look_t *look, uint32_t node, int depth)
 {
@@ -208,7 +210,7 @@ find_cycle(look_t *look, uint32_t node, int depth)
     for (uint32_t i = 0; !found && i < prog->step_cnt; i++) {
         int value = change_value(&prog->steps[i]);
 
-        if (value >= 0 && prog->steps[i].node == node) {
+        if (value >= 0 && prog->steps[i].node == node && !td_rules_is_tensor(&prog->nodes[node])) {
             found = follow(look, (uint32_t)value, depth);
         }
     }
