@@ -22,6 +22,40 @@ subject_of(td_side_t *side)
     return (side_subject_t *)side;
 }
 
+/* ---- who watches ----------------------------------------------------------- */
+
+static struct {
+    td_watch_hook_t hook;
+    void           *ctx;
+} watcher;
+
+void
+td_side_watch(td_watch_hook_t hook, void *ctx)
+{
+    watcher.hook = hook;
+    watcher.ctx  = ctx;
+}
+
+static void
+enter(void)
+{
+    if (watcher.hook != NULL) {
+        watcher.hook(watcher.ctx, true);
+    }
+}
+
+static int
+leave(int result)
+{
+    if (watcher.hook != NULL) {
+        watcher.hook(watcher.ctx, false);
+    }
+    return result;
+}
+
+/* WATCHED(call) is a call of the subject with somebody told before and after. */
+#define WATCHED(call) (enter(), leave(call))
+
 /* ---- what a frame begins with -------------------------------------------- */
 
 static bool
@@ -152,7 +186,7 @@ td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *liv
         .revision    = subject->revision,
         .export_mode = live->export_mode,
     };
-    if (subject->table->program_open(&program, &run->self) != 0) {
+    if (WATCHED(subject->table->program_open(&program, &run->self)) != 0) {
         return broken(run, "program_open");
     }
     TD_TRY(quiet(run, "program_open"));
@@ -181,7 +215,7 @@ td_subject_run_frame(td_subject_run_t *run, size_t frame_idx)
         .constraints    = constraints,
         .recursion_left = td_reference_recursion_left(subject->reference),
     };
-    if (subject->table->frame_open(run->self, &frame) != 0) {
+    if (WATCHED(subject->table->frame_open(run->self, &frame)) != 0) {
         return broken(run, "frame_open");
     }
     run->frame_idx = frame_idx;
@@ -229,7 +263,7 @@ root_build(td_subject_run_t *run, PyObject *step, td_outcome_t *out)
               .value     = PyTuple_GET_ITEM(step, 1),
     };
 
-    if (subject->table->root(run->self, &root, &outcome) != 0) {
+    if (WATCHED(subject->table->root(run->self, &root, &outcome)) != 0) {
         return broken(run, "root");
     }
     out->kind = outcome_kind(outcome.kind);
@@ -342,7 +376,9 @@ static void
 frame_close(td_subject_run_t *run)
 {
     if (run->open) {
+        enter();
         subject_of(run->side)->table->frame_close(run->self);
+        (void)leave(0);
     }
     run->open = false;
     Py_CLEAR(run->globals);
@@ -357,7 +393,7 @@ td_subject_run_end(td_subject_run_t *run)
     side_subject_t *subject = subject_of(run->side);
     td_run_frame_t *frame   = &run->run->frames[run->frame_idx];
 
-    if (subject->table->frame_observe(run->self, sink_put, &sink) != 0) {
+    if (WATCHED(subject->table->frame_observe(run->self, sink_put, &sink)) != 0) {
         status = broken(run, "frame_observe");
         goto done;
     }
@@ -381,7 +417,9 @@ td_subject_run_close(td_subject_run_t *run)
 {
     frame_close(run);
     if (run->self != NULL) {
+        enter();
         subject_of(run->side)->table->program_close(run->self);
+        (void)leave(0);
         run->self = NULL;
     }
     Py_CLEAR(run->tables);

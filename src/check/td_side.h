@@ -55,6 +55,11 @@ td_abi_subject_v1 const *td_side_subject_table(td_side_t const *side); /* NULL: 
    is no subject calls nothing done. */
 bool td_side_done(td_side_t const *side, char const *arm);
 
+/* td_side_watch has hook told right before (inside) and right after each call of a
+   subject's function, with the GIL held; NULL: nobody.  For tests. */
+typedef void (*td_watch_hook_t)(void *ctx, bool inside);
+void td_side_watch(td_watch_hook_t hook, void *ctx);
+
 /* td_step_is_do says whether a step ((spec, object), borrowed) is a do step. */
 bool td_step_is_do(PyObject *step);
 

@@ -187,6 +187,8 @@ module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->harness_error);
     Py_VISIT(state->liars[TD_SIDE_REFERENCE]);
     Py_VISIT(state->liars[TD_SIDE_SUBJECT]);
+    Py_VISIT(state->watcher);
+    Py_VISIT(state->rows);
     return 0;
 }
 
@@ -199,6 +201,8 @@ module_clear(PyObject *module)
     Py_CLEAR(state->harness_error);
     Py_CLEAR(state->liars[TD_SIDE_REFERENCE]);
     Py_CLEAR(state->liars[TD_SIDE_SUBJECT]);
+    Py_CLEAR(state->watcher);
+    Py_CLEAR(state->rows);
     return 0;
 }
 

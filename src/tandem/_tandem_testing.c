@@ -3,9 +3,11 @@
 #include "tandem/td_module.h"
 
 #include "base/td_alloc.h"
+#include "check/td_side.h"
 #include "live/td_live.h"
 #include "observe/td_liar.h"
 #include "observe/td_obs.h"
+#include "py/td_call.h"
 #include "py/td_py_error.h"
 
 static PyObject *
@@ -153,6 +155,61 @@ testing_deaf(PyObject *module, PyObject *deaf)
     Py_RETURN_NONE;
 }
 
+/* One call that the subject makes through td_call. */
+static void
+note_call(void *ctx, char const *class_name, char const *function)
+{
+    td_module_t *state = ctx;
+    PyObject    *row   = Py_BuildValue("(ss)", class_name, function); /* owned */
+
+    if (row == NULL || PyList_Append(state->rows, row) < 0) {
+        PyErr_WriteUnraisable(state->rows);
+    }
+    Py_XDECREF(row);
+}
+
+static void
+tell_watcher(void *ctx, bool inside)
+{
+    td_module_t *state  = ctx;
+    PyObject    *result = NULL; /* owned */
+
+    if (inside) {
+        Py_XSETREF(state->rows, PyList_New(0));
+        if (state->rows == NULL) {
+            PyErr_WriteUnraisable(state->watcher);
+            return;
+        }
+        td_call_record(note_call, state);
+    }
+    result = PyObject_CallFunctionObjArgs(state->watcher, inside ? Py_True : Py_False,
+                                          inside || state->rows == NULL ? Py_None : state->rows,
+                                          NULL);
+    if (result == NULL) {
+        PyErr_WriteUnraisable(state->watcher);
+    }
+    Py_XDECREF(result);
+    if (!inside) {
+        td_call_record(NULL, NULL);
+    }
+}
+
+PyDoc_STRVAR(watch_doc,
+             "watch(callable or None)\n\n"
+             "callable(True, None) is called right before each call of the subject's functions,\n"
+             "callable(False, rows) right after: rows are (class, function) of what it called.\n"
+             "Held until replaced.");
+
+static PyObject *
+testing_watch(PyObject *module, PyObject *watcher)
+{
+    td_module_t *state = td_module_of(module);
+
+    Py_XSETREF(state->watcher, watcher == Py_None ? NULL : Py_NewRef(watcher));
+    td_side_watch(state->watcher == NULL ? NULL : tell_watcher, state);
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(quiet_doc,
              "quiet(program) -> str or None\n\nWhat the subject, run alone, left behind.");
 
@@ -256,5 +313,6 @@ PyMethodDef td_module_testing_methods[] = {
     {"lie", testing_lie, METH_VARARGS, lie_doc},
     {"deaf", testing_deaf, METH_O, deaf_doc},
     {"quiet", testing_quiet, METH_O, quiet_doc},
+    {"watch", testing_watch, METH_O, watch_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -15,6 +15,8 @@ typedef struct {
     PyObject   *bad_input;     /* class BadInput(ValueError) */
     PyObject   *harness_error; /* class HarnessError(RuntimeError) */
     PyObject   *liars[2];      /* by td_which_t; see testing.lie */
+    PyObject   *watcher;       /* see testing.watch */
+    PyObject   *rows;          /* list: what the subject called since it was entered */
     td_check_t *check;         /* NULL before setup(); one a process */
 } td_module_t;
 
