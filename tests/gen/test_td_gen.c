@@ -113,6 +113,33 @@ what_is_off_stays_away(void **state)
 }
 
 static void
+twenty_thousand_come_back_from_their_text(void **state)
+{
+    td_weights_t weights, swarm;
+
+    (void)state;
+    td_weights_init(&weights);
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        td_prog_t    prog, again;
+        td_refusal_t refusal = {.what = ""};
+        char        *text;
+
+        if (seed % 100 == 0) {
+            td_weights_swarm(&weights, seed, &swarm);
+        }
+        td_prog_init(&prog);
+        td_prog_init(&again);
+        assert_int_equal(td_gen(&prog, seed, 1024, 1 + (uint32_t)(seed % 12), &swarm), TD_OK);
+        text = td_prog_disasm(&prog);
+        assert_int_equal(td_prog_asm(text, strlen(text), &again, &refusal), TD_OK);
+        assert_true(same_programs(&prog, &again));
+        td_free(text);
+        td_prog_clear(&prog);
+        td_prog_clear(&again);
+    }
+}
+
+static void
 a_seed_gives_the_same_program(void **state)
 {
     td_weights_t weights;
@@ -229,10 +256,15 @@ int
 main(void)
 {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(every_thing_is_generated), cmocka_unit_test(the_mix_is_what_is_asked_for),
-        cmocka_unit_test(what_is_off_stays_away),   cmocka_unit_test(a_seed_gives_the_same_program),
-        cmocka_unit_test(sizes_are_kept),           cmocka_unit_test(as_many_nodes_as_asked_for),
-        cmocka_unit_test(one_kind_alone_will_do),   cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_thing_is_generated),
+        cmocka_unit_test(the_mix_is_what_is_asked_for),
+        cmocka_unit_test(what_is_off_stays_away),
+        cmocka_unit_test(twenty_thousand_come_back_from_their_text),
+        cmocka_unit_test(a_seed_gives_the_same_program),
+        cmocka_unit_test(sizes_are_kept),
+        cmocka_unit_test(as_many_nodes_as_asked_for),
+        cmocka_unit_test(one_kind_alone_will_do),
+        cmocka_unit_test(every_allocation_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

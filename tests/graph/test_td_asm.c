@@ -9,7 +9,7 @@
 
 #include "programs.h"
 
-/* Text behind the header `tandem 1` and its line feed, so that line 2 is the first; what is wrong. */
+/* Text behind the header line, so that line 2 is the first; what is wrong with it. */
 static struct {
     char const *text;
     int         line, column;

@@ -1,4 +1,5 @@
-/* test_td_ops.c: the tables of sources, entries, changes and lists, and what is published of them. */
+/* test_td_ops.c: the tables of sources, entries, changes and lists, and what is
+   published of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
