@@ -45,7 +45,9 @@ get_little_endian(td_cursor_t *cursor, size_t sz)
 uint8_t
 td_cursor_get_u8(td_cursor_t *cursor)
 {
-    return (uint8_t)get_little_endian(cursor, 1);
+    uint8_t const *byte = td_cursor_get_bytes(cursor, 1);
+
+    return byte != NULL ? *byte : 0;
 }
 
 uint16_t

@@ -95,6 +95,11 @@ put_little_endian(td_writer_t *writer, uint64_t value, size_t sz)
 void
 td_writer_put_u8(td_writer_t *writer, uint8_t value)
 {
+    /* Most of what is written is single bytes. */
+    if (writer->status == TD_OK && writer->cap - writer->sz > 1 && writer->sz < writer->sz_max) {
+        writer->bytes[writer->sz++] = value;
+        return;
+    }
     put_little_endian(writer, value, 1);
 }
 
