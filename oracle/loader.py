@@ -24,6 +24,8 @@ from typing import Iterable
 MODULE = "torch._dynamo.variables.builder"
 TORCH_VERSION = "2.1.2"
 INSTALLED = "installed"
+#: Builders that cannot be used (blind.py), and the revision whose shims are put in.
+BLIND = {"blind": "mission", "blind:installed": "installed"}
 
 #: What makes a file a builder: names that the rest of Dynamo takes from it.
 NEEDED = {
@@ -167,8 +169,8 @@ def _place(raw: bytes, offset: int) -> tuple[int, int]:
     return raw.count(b"\n", 0, offset) + 1, offset - raw.rfind(b"\n", 0, offset)
 
 
-def parse(path: str, shown: str | None = None) -> tuple[str, ast.Module]:
-    """Text and syntax tree of the builder at path.
+def parse(path: str, shown: str | None = None, check: bool = True) -> tuple[str, ast.Module]:
+    """Text and syntax tree of the builder at path; check: that it is one.
 
     Raises BuilderUnreadable, BuilderSyntaxError or NotABuilder with one line that
     names the place (shown: what to call the file, by default path).
@@ -193,7 +195,8 @@ def parse(path: str, shown: str | None = None) -> tuple[str, ast.Module]:
         raise BuilderSyntaxError(_at(shown, line, column, f"not {error.encoding} text")) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise BuilderSyntaxError(_at(shown, 1, 1, str(error) or type(error).__name__)) from None
-    _check_is_builder(tree, shown)
+    if check:
+        _check_is_builder(tree, shown)
     return text, tree
 
 
@@ -216,7 +219,8 @@ def _check_is_builder(tree: ast.Module, shown: str) -> None:
 def load(builder: str | None = None, without: Iterable[str] = ()) -> Reference:
     """Load the builder of this process and everything that it needs.
 
-    builder  None or "installed": torch's own; else the path of a file.
+    builder  None or "installed": torch's own; "blind" or "blind:installed": a
+             stand-in that cannot be used; else the path of a file.
     without  names of shims to leave out (tests only).
 
     A second call with the same builder gives the same Reference; with another
@@ -225,6 +229,8 @@ def load(builder: str | None = None, without: Iterable[str] = ()) -> Reference:
     global _loaded
     from . import revisions
 
+    if builder in BLIND:
+        return _load_blind(builder)
     wanted = INSTALLED if builder in (None, INSTALLED) else os.path.abspath(builder)
     if _loaded is not None:
         if wanted != (INSTALLED if _loaded.builder == INSTALLED else _loaded.path):
@@ -241,6 +247,25 @@ def load(builder: str | None = None, without: Iterable[str] = ()) -> Reference:
         tree, os.path.join(folder, "_dynamo", "variables", "builder.py")
     )
     _import(reference, frozenset(without))
+    _loaded = reference
+    return reference
+
+
+def _load_blind(builder: str) -> Reference:
+    """Put the stand-in in the builder's place."""
+    global _loaded
+    if _loaded is not None:
+        if _loaded.builder != builder:
+            raise AlreadyLoaded(f"this process runs {_loaded.builder}; another builder needs another process")
+        return _loaded
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "blind.py")
+    text, tree = parse(path, check=False)
+    _torch()
+    if MODULE in sys.modules:
+        raise AlreadyLoaded("torch._dynamo was imported before the stand-in could be put in place")
+    reference = Reference(builder, path, text, tree)
+    reference.revision = BLIND[builder]
+    _import(reference, frozenset())
     _loaded = reference
     return reference
 

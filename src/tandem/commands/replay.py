@@ -84,7 +84,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.record:
         return record(args, output, names)
     if args.fixtures:
-        args.builder = BLIND
+        args.builder = f"{BLIND}:installed" if args.revision == "installed" else BLIND
     sides = options.sides(args, coverage=not args.fixtures)
     one = judge_fixture if args.fixtures else judge_one
     results = judging.judge_all(names, programs.load, one, output, args, sides)
