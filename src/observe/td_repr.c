@@ -360,7 +360,8 @@ put_form(td_writer_t *writer, td_obs_t const *obs, td_val_t list)
                      put_text_form(writer, obs, word, td_obs_get_item(obs, list, 1)))) {
         return;
     }
-    if (cnt == 3 && strcmp(word, "class") == 0) {
+    if ((cnt == 3 && strcmp(word, "class") == 0) ||
+        (cnt == 4 && strcmp(word, "local-class") == 0)) {
         bool builtin = strcmp(item_text(obs, list, 1), "builtins") == 0;
 
         td_writer_put_text(writer, "<class '");

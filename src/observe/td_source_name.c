@@ -260,7 +260,8 @@ put_odict_index(speller_t *speller, td_val_t tree)
     put_wrapped(speller, "___odict_getitem(", tree, ", ");
     if (td_form_is_source(speller->obs, index)) {
         put_name(speller, index);
-    } else if (strcmp(word_of(speller, index, 3), "class") == 0) {
+    } else if (strcmp(word_of(speller, index, 3), "class") == 0 ||
+               strcmp(word_of(speller, index, 4), "local-class") == 0) {
         put_text(speller, "__load_module(\"");
         put_str(speller, td_obs_get_item(speller->obs, index, 1));
         put_text(speller, "\").");

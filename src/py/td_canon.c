@@ -532,24 +532,37 @@ td_canon_value(td_canon_t *canon, PyObject *value)
     return canon_unowned(canon, value);
 }
 
+static td_val_t
+canon_index_tuple(td_canon_t *canon, PyObject *value)
+{
+    Py_ssize_t    cnt = PyTuple_GET_SIZE(value);
+    canon_items_t items;
+    td_val_t      val;
+
+    if (!canon_items_init(&items, cnt)) {
+        return TD_VAL_NONE;
+    }
+    for (Py_ssize_t i = 0; i < cnt; ++i) {
+        items.items[items.cnt++] = td_canon_index(canon, PyTuple_GET_ITEM(value, i));
+    }
+    val = td_form_typed(canon->obs, "tuple", td_obs_list(canon->obs, items.items, items.cnt));
+    canon_items_clear(&items);
+    return val;
+}
+
 td_val_t
 td_canon_index(td_canon_t *canon, PyObject *value)
 {
     td_val_t val;
 
     if (PyTuple_CheckExact(value)) {
-        Py_ssize_t    cnt = PyTuple_GET_SIZE(value);
-        canon_items_t items;
-
-        if (!canon_items_init(&items, cnt)) {
-            return TD_VAL_NONE;
-        }
-        for (Py_ssize_t i = 0; i < cnt; ++i) {
-            items.items[items.cnt++] = td_canon_index(canon, PyTuple_GET_ITEM(value, i));
-        }
-        val = td_form_typed(canon->obs, "tuple", td_obs_list(canon->obs, items.items, items.cnt));
-        canon_items_clear(&items);
-        return val;
+        return canon_index_tuple(canon, value);
+    }
+    if (PyFrozenSet_CheckExact(value)) {
+        return td_form_typed(canon->obs, "frozenset", canon_set(canon, value));
+    }
+    if (PyType_Check(value)) {
+        return td_canon_type_name(canon, (PyTypeObject *)value);
     }
     val = td_canon_enum(canon, value);
     return val != TD_VAL_NONE ? val : td_canon_value(canon, value);

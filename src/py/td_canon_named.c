@@ -120,26 +120,37 @@ canon_static_type(td_canon_t *canon, PyTypeObject *type)
     return td_form_class(canon->obs, module, dot + 1);
 }
 
+enum { CANON_LOCAL_CLASS_CNT = 4 }; /* ["local-class", module, qualname, ordinal] */
+
 static td_val_t
 canon_local_type(td_canon_t *canon, PyTypeObject *type, PyObject *module, PyObject *qualname)
 {
-    td_val_t vals[4];
-    uint32_t ordinal;
+    td_val_t vals[CANON_LOCAL_CLASS_CNT];
 
-    if (td_obs_find_ordinal(canon->obs, TD_SPACE_OBJECT, type, &ordinal) &&
-        ordinal < canon->object_cnt) {
-        return td_form_object(canon->obs, ordinal);
-    }
     vals[0] = td_obs_cstr(canon->obs, "local-class");
     vals[1] = module != NULL && PyUnicode_Check(module) ? td_canon_str(canon, module)
                                                         : td_obs_null(canon->obs);
     vals[2] = td_canon_str(canon, qualname);
     vals[3] = td_canon_ordinal(canon, type);
-    return td_obs_list(canon->obs, vals, 4);
+    return td_obs_list(canon->obs, vals, CANON_LOCAL_CLASS_CNT);
 }
 
 td_val_t
 td_canon_type(td_canon_t *canon, PyTypeObject *type)
+{
+    td_val_t val = td_canon_type_name(canon, type);
+    uint32_t ordinal;
+
+    if (td_obs_get_cnt(canon->obs, val) == CANON_LOCAL_CLASS_CNT &&
+        td_obs_find_ordinal(canon->obs, TD_SPACE_OBJECT, type, &ordinal) &&
+        ordinal < canon->object_cnt) {
+        return td_form_object(canon->obs, ordinal);
+    }
+    return val;
+}
+
+td_val_t
+td_canon_type_name(td_canon_t *canon, PyTypeObject *type)
 {
     PyObject   *qualname, *module; /* borrowed */
     char const *module_text, *name;

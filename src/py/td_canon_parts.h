@@ -17,6 +17,9 @@ bool     td_canon_is_atom(PyObject *value);
    members and singletons with a name; TD_VAL_NONE when value is none of them. */
 td_val_t td_canon_named(td_canon_t *canon, PyObject *value);
 
+/* td_canon_type_name: a class by its name, never as an object of the program. */
+td_val_t td_canon_type_name(td_canon_t *canon, PyTypeObject *type);
+
 /* td_canon_enum: TD_VAL_NONE when value is no member of an enum. */
 td_val_t td_canon_enum(td_canon_t *canon, PyObject *value);
 

@@ -61,7 +61,9 @@ static canon_row_t const indices[] = {
     {"(Plain,)", "Plain", "[\"class\", \"__main__\", \"Plain\"]"},
     {"(listed,)", "(1, (Color.RED,))",
      "[\"tuple\", [1, [\"tuple\", [[\"enum\", [\"class\", \"__main__\", \"Color\"], \"RED\"]]]]]"},
-    {"(plain,)", "plain", "[\"object\", 0]"},
+    {"(Lying,)", "Lying", "[\"local-class\", \"torch\", \"Tensor\", 0]"},
+    {"(listed,)", "frozenset([2])", "[\"frozenset\", [2]]"},
+    {"(shared, plain)", "plain", "[\"object\", 1]"},
 };
 
 static void

@@ -34,6 +34,8 @@ static char const *const sources[] = {
     "S.GetItemSource(S.LocalSource('x'), torch.float32)",
     "S.GetItemSource(S.LocalSource('x'), int)",
     "S.GetItemSource(S.LocalSource('x'), torch.Tensor)",
+    "S.GetItemSource(S.LocalSource('x'), type('Made', (), {}))",
+    "S.ODictGetItemSource(S.LocalSource('x'), type('Made', (), {}))",
     "S.GetItemSource(S.LocalSource('x'), Color.RED)",
     "S.GetItemSource(S.GlobalSource('x'), Color.RED)",
     "S.GetItemSource(S.LocalSource('x'), S.GlobalWeakRefSource('w'))",
