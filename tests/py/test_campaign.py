@@ -195,3 +195,8 @@ def test_a_finding_is_a_folder(campaign, shared, subject, tmp_path):
 def test_an_unknown_word_ends_a_campaign(campaign, tmp_path):
     result = campaign("--runs", 5, "--work", tmp_path / "w", "--only", "nonsense")
     assert result.returncode == 2 and "nonsense" in result.stderr
+
+
+def test_the_dictionary_is_what_the_tables_say(root):
+    result = subprocess.run([sys.executable, root / "scripts/gen_dict.py", "--check"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
