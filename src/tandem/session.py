@@ -73,6 +73,13 @@ class Judge:
         except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
 
+    def left_behind(self, path: str, program: bytes) -> str | None:
+        """What the subject, run alone, still holds of a program's objects; None: nothing."""
+        try:
+            return core.testing["quiet"](program)
+        except core.HarnessError as error:
+            raise HarnessFailed(f"{path}: {one_line(error)}") from None
+
     def compare(
         self,
         path: str,
@@ -205,6 +212,25 @@ def _case(path: str, raw: dict[str, Any]) -> dict[str, Any]:
 
 def _shown(raw: dict[str, Any]) -> dict[str, Any]:
     return {"built": raw["built"], "why": raw["why"], "observation": json.loads(raw["observation"]), "tree": raw["tree"]}
+
+
+def leak(case: dict[str, Any], why: str) -> None:
+    """Makes a case that agreed a divergence: the subject kept something."""
+    where, _, counts = why.partition(": ")
+    was, _, now = counts.partition(", ")
+    case["verdict"] = "diverge"
+    case["signature"] = "build | Object.references | objects[] | int/int | "
+    case["signature_hash"] = core.signature_hash(case["signature"])
+    case["divergences"] = [
+        {
+            "path": "objects[" + where.split()[1] + "]",
+            "field": "Object.references",
+            "reference": f"{where}: {was}",
+            "subject": now,
+            "missing": [],
+            "arm": {"id": "", "function": "", "subject": ""},
+        }
+    ]
 
 
 def bad_case(path: str, error: BadInput) -> dict[str, Any]:

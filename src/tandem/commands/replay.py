@@ -40,7 +40,13 @@ def default_corpus() -> str:
 
 
 def judge_one(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
-    return judge.run(program.path, program.binary)
+    """Both sides, and what the subject leaves behind when it has run alone."""
+    case = judge.run(program.path, program.binary)
+    if case["verdict"] == "agree" and judge.options.other_side is None:
+        why = judge.left_behind(program.path, program.binary)
+        if why is not None:
+            session.leak(case, why)
+    return case
 
 
 def judge_fixture(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
