@@ -125,10 +125,10 @@ td_python_search() {
 # Sets TD_PYTHON: Python 3.11 with headers, a shared libpython and venv.
 td_find_python() {
     local fault how="Python 3.11 with a shared libpython"
-    if [ -n "${TANDEM_PYTHON:-}" ]; then
-        fault="$(td_python_fault "$TANDEM_PYTHON")"
-        [ -z "$fault" ] || td_die "TANDEM_PYTHON: $TANDEM_PYTHON $fault; $how is needed"
-        TD_PYTHON="$TANDEM_PYTHON"
+    if [ -n "${TANDEM_BASE_PYTHON:-}" ]; then
+        fault="$(td_python_fault "$TANDEM_BASE_PYTHON")"
+        [ -z "$fault" ] || td_die "TANDEM_BASE_PYTHON: $TANDEM_BASE_PYTHON $fault; $how is needed"
+        TD_PYTHON="$TANDEM_BASE_PYTHON"
         return 0
     fi
     td_python_search && return 0
@@ -137,7 +137,7 @@ td_find_python() {
         td_python_search && return 0
     fi
     td_die "$how was not found; on Debian 12: sudo apt-get install python3.11 python3.11-venv libpython3.11-dev;" \
-        "elsewhere build one with ./configure --enable-shared and set TANDEM_PYTHON=PATH"
+        "elsewhere build one with ./configure --enable-shared and set TANDEM_BASE_PYTHON=PATH"
 }
 
 # ---- the locked environment --------------------------------------------------------

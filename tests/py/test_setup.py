@@ -44,7 +44,7 @@ class Machine:
         self.lock.write_text("torch==2.1.2\n")
         self.variables = {
             "PATH": os.environ["PATH"], "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache"),
-            "TANDEM_PYTHON": str(self.python), "TANDEM_LOCK_FILE": str(self.lock),
+            "TANDEM_BASE_PYTHON": str(self.python), "TANDEM_LOCK_FILE": str(self.lock),
             "FAKE_LOG": str(self.log), "FAKE_PIP": "good", "FAKE_FAULT": ""}
 
     def program(self, name: str, text: str) -> Path:
@@ -198,12 +198,12 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
 def test_an_unfit_python_is_told(machine: Machine) -> None:
     line = one_line(machine.run(SHOW, FAKE_FAULT="has only a static libpython"))
     assert "has only a static libpython" in line and "shared libpython is needed" in line
-    assert "does not run" in one_line(machine.run(SHOW, TANDEM_PYTHON="/nowhere/python"))
+    assert "does not run" in one_line(machine.run(SHOW, TANDEM_BASE_PYTHON="/nowhere/python"))
 
 
 def test_no_python_at_all_is_told(machine: Machine) -> None:
     line = one_line(machine.run("td_python_candidates() { :; }; td_may_install() { false; }; td_find_python",
-                                TANDEM_PYTHON=""))
+                                TANDEM_BASE_PYTHON=""))
     assert "apt-get install python3.11 python3.11-venv libpython3.11-dev" in line
     assert "--enable-shared" in line
 
