@@ -17,20 +17,22 @@ static change_row_t const changes[] = {
     {"(Plain(),)", "setattr(o[0], 'x', 1)",
      "[" RECORD("[\"object\", 0]", "[[\"x\", 1]]", "null") "]"},
     {"([1, 2], {'a': 1})", "o[1].update(a=2)",
-     "[" RECORD("[\"object\", 1]", "null", "[[\"a\", 2]]") "]"},
+     "[" RECORD("[\"object\", 1]", "[]", "[[\"a\", 2]]") "]"},
     {"([1], [2])", "(o[1].pop(), o[0].append(3))",
-     "[" RECORD("[\"object\", 0]", "null", "[1, 3]") ", " RECORD("[\"object\", 1]", "null",
-                                                                 "[]") "]"},
-    {"({1},)", "o[0].add(2)", "[" RECORD("[\"object\", 0]", "null", "[1, 2]") "]"},
-    {"(iter((1, 2)),)", "next(o[0])", "[" RECORD("[\"object\", 0]", "null", "1") "]"},
+     "[" RECORD("[\"object\", 0]", "[]", "[1, 3]") ", " RECORD("[\"object\", 1]", "[]", "[]") "]"},
+    {"({1},)", "o[0].add(2)", "[" RECORD("[\"object\", 0]", "[]", "[1, 2]") "]"},
+    {"(iter((1, 2)),)", "next(o[0])", "[" RECORD("[\"object\", 0]", "[]", "1") "]"},
     /* a container that is no object of the program belongs to the one that holds it */
     {"(types.SimpleNamespace(groups=[{'a': False}]),)", "o[0].groups[0].update(a=True)",
      "[" RECORD("[\"object\", 0]", "[[\"groups\", [\"list\", [[\"dict\", [[\"a\", true]]]]]]]",
                 "null") "]"},
     /* one that is an object of the program speaks for itself */
     {"(lambda inner: ([inner], inner))([5])", "o[1].append(6)",
-     "[" RECORD("[\"object\", 1]", "null", "[5, 6]") "]"},
+     "[" RECORD("[\"object\", 1]", "[]", "[5, 6]") "]"},
     {"(Plain(), [1], {2: 3}, hostile, 5, (1,))", "o[3]", "[]"},
+    /* looking for a dict makes an empty one, which is none */
+    {"(Plain(), lambda: 5)", "(vars(o[0]), o[1].__dict__)", "[]"},
+    {"(Plain(),)", "(setattr(o[0], 'x', 1), delattr(o[0], 'x'))", "[]"},
     {"(torch.ones(1),)", "setattr(o[0], '_mark', 1)",
      "[" RECORD("[\"object\", 0]", "[[\"_mark\", 1]]", "null") "]"},
 };
