@@ -125,7 +125,7 @@ pick_place(td_gen_t *gen, uint16_t node)
     uint32_t at = items->cnt != 0 ? (uint32_t)td_rng_below(&gen->rng, items->cnt) : 0;
 
     if (kind != TD_KIND_LIST && kind != TD_KIND_DEQUE) {
-        return items->cnt != 0 ? items->items[at & ~1u] : td_gen_find(gen, td_gen_is_key);
+        return items->cnt != 0 ? items->items[at & ~1u] : td_gen_find(gen, td_gen_is_dict_key);
     }
     if (items->cnt == 0 || gen->weights->kind[TD_KIND_INT] == 0) {
         return -1;

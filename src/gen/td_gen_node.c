@@ -88,7 +88,8 @@ td_gen_find(td_gen_t *gen, bool (*pred)(td_gen_t const *gen, uint16_t node))
 bool
 td_gen_is_key(td_gen_t const *gen, uint16_t node)
 {
-    return gen->draft.is_key[node];
+    return gen->draft.is_key[node] &&
+           (!gen->weights->may.plain_keys || td_weights_plain_key(gen->prog, node));
 }
 
 static bool
@@ -115,26 +116,29 @@ is_hashable(td_gen_t const *gen, uint16_t node)
     }
 }
 
-static bool
-is_dict_key(td_gen_t const *gen, uint16_t node)
+bool
+td_gen_is_dict_key(td_gen_t const *gen, uint16_t node)
 {
     return td_gen_is_key(gen, node) && gen->prog->nodes[node].kind != TD_KIND_SLICE;
 }
 
-/* A node to be a dict's key or a set's member. */
-static uint16_t
+/* A node to be a dict's key or a set's member; -1: there is none. */
+static int
 pick_key(td_gen_t *gen)
 {
     bool odd  = td_rng_chance(&gen->rng, gen->weights->odd_percent);
     int  node = td_rng_chance(&gen->rng, 75) ? td_gen_find(gen, is_plain_key) : -1;
 
+    if (gen->weights->may.plain_keys) {
+        return node >= 0 ? node : td_gen_find(gen, td_gen_is_dict_key);
+    }
     if (node < 0 && !odd) {
-        node = td_gen_find(gen, is_dict_key);
+        node = td_gen_find(gen, td_gen_is_dict_key);
     }
     if (node < 0) {
         node = td_gen_find(gen, is_hashable);
     }
-    return node >= 0 ? (uint16_t)node : td_gen_pick(gen);
+    return node >= 0 ? node : td_gen_pick(gen);
 }
 
 /* ---- payloads ---- */
@@ -297,7 +301,7 @@ td_gen_payload(td_gen_t *gen, td_node_t *node)
         node->i = draw_int(gen);
         break;
     case TD_PAYLOAD_CHOICE:
-        node->i = (int64_t)td_rng_below(&gen->rng, td_choice_cnt(node->kind));
+        node->i = (int64_t)td_weights_choice(gen->weights, &gen->rng, node->kind);
         break;
     case TD_PAYLOAD_BIGINT:
         node->text = draw_bigint(gen, gen->text);
@@ -403,13 +407,13 @@ draw_pairs(td_gen_t *gen, td_node_t *node, uint16_t *edges)
     uint32_t from = node->edge_cnt, cnt = draw_edge_cnt(gen, 12);
 
     for (uint32_t i = 0; i < cnt; i++) {
-        uint16_t key = pick_key(gen);
+        int key = pick_key(gen);
 
-        if (has_key(gen, edges, from, node->edge_cnt, key) &&
-            !td_rng_chance(&gen->rng, gen->weights->odd_percent)) {
+        if (key < 0 || (has_key(gen, edges, from, node->edge_cnt, (uint16_t)key) &&
+                        !td_rng_chance(&gen->rng, gen->weights->odd_percent))) {
             continue;
         }
-        edges[node->edge_cnt++] = key;
+        edges[node->edge_cnt++] = (uint16_t)key;
         edges[node->edge_cnt++] = td_gen_pick(gen);
     }
 }
@@ -461,7 +465,9 @@ draw_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
     }
     cnt = info->edge_min + draw_edge_cnt(gen, info->edge_max - info->edge_min);
     while (node->edge_cnt < cnt) {
-        edges[node->edge_cnt++] = set ? pick_key(gen) : td_gen_pick(gen);
+        int key = set ? pick_key(gen) : -1;
+
+        edges[node->edge_cnt++] = key >= 0 ? (uint16_t)key : td_gen_pick(gen);
     }
     return true;
 }

@@ -57,7 +57,8 @@ uint16_t td_gen_pick(td_gen_t *gen);
 /* An earlier node that pred accepts; -1: none was found. */
 int  td_gen_find(td_gen_t *gen, bool (*pred)(td_gen_t const *gen, uint16_t node));
 void td_gen_use(td_gen_t *gen, uint16_t node);
-bool td_gen_is_key(td_gen_t const *gen, uint16_t node);
+bool td_gen_is_key(td_gen_t const *gen, uint16_t node); /* of a source */
+bool td_gen_is_dict_key(td_gen_t const *gen, uint16_t node);
 
 /* td_gen_config draws config values; td_gen_change one change of an object. */
 void td_gen_config(td_gen_t *gen);

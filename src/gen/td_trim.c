@@ -1,10 +1,13 @@
 /* td_trim.c: cuts at record borders; looks at every record. */
 #include "gen/td_trim.h"
 
+#include <string.h>
+
 #include "base/td_alloc.h"
 #include "base/td_assert.h"
 #include "gen/td_shadow.h"
 #include "graph/td_encode.h"
+#include "graph/td_rules.h"
 
 /* Replaces prog by the program that the first cnt records make. */
 static td_status_t
@@ -74,25 +77,80 @@ td_trim(td_prog_t *prog, size_t sz_max)
 /* ---- held against weights ---- */
 
 static bool
+node_allowed(td_prog_t const *prog, td_node_t const *node, td_weights_may_t const *may)
+{
+    bool choice = td_kind_info(node->kind)->payload == TD_PAYLOAD_CHOICE;
+    int  from   = td_kind_info(node->kind)->edge_min;
+
+    if (!may->kind[node->kind] || (choice && (may->choice_gone[node->kind] >> node->i & 1) != 0)) {
+        return false;
+    }
+    for (int i = from; may->plain_keys && td_rules_is_paired(node->kind) && i < node->edge_cnt;
+         i += 2) {
+        if (!td_weights_plain_key(prog, node->edge[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A slice of plain parts is plain for an item. */
+static bool
+key_allowed(td_prog_t const *prog, uint16_t key)
+{
+    td_node_t const *node = &prog->nodes[key];
+
+    if (node->kind != TD_KIND_SLICE) {
+        return td_weights_plain_key(prog, key);
+    }
+    return td_weights_plain_key(prog, node->edge[0]) && td_weights_plain_key(prog, node->edge[1]) &&
+           td_weights_plain_key(prog, node->edge[2]);
+}
+
+static bool
+source_allowed(td_prog_t const *prog, td_src_t const *src, td_weights_may_t const *may)
+{
+    bool keyed = strchr(td_source_info(src->kind)->operands, 'k') != NULL;
+
+    return may->source[src->kind] && (!may->plain_keys || !keyed || key_allowed(prog, src->key));
+}
+
+static bool
+step_allowed(td_prog_t const *prog, td_step_t const *step, td_weights_t const *weights)
+{
+    td_weights_may_t const *may = &weights->may;
+
+    switch (step->kind) {
+    case TD_STEP_ROOT:
+        return may->entry[step->op];
+    case TD_STEP_DO:
+        return may->change[step->op] && (!may->plain_keys || step->op != TD_DO_SETITEM ||
+                                         !td_rules_is_paired(prog->nodes[step->node].kind) ||
+                                         td_weights_plain_key(prog, step->other[0]));
+    case TD_STEP_CONSTRAINT:
+        return weights->export_percent != 0;
+    default:
+        return true;
+    }
+}
+
+static bool
 records_allowed(td_prog_t const *prog, td_weights_t const *weights)
 {
-    bool allowed = !prog->export_mode || weights->export_percent != 0;
+    td_weights_may_t const *may     = &weights->may;
+    bool                    allowed = !prog->export_mode || weights->export_percent != 0;
 
     for (uint32_t i = 0; allowed && i < prog->node_cnt; i++) {
-        allowed = weights->kind[prog->nodes[i].kind] != 0 || prog->nodes[i].kind == TD_KIND_NONE;
+        allowed = node_allowed(prog, &prog->nodes[i], may);
     }
     for (uint32_t i = 0; allowed && i < prog->source_cnt; i++) {
-        allowed = weights->source[prog->sources[i].kind] != 0;
+        allowed = source_allowed(prog, &prog->sources[i], may);
     }
     for (uint32_t i = 0; allowed && i < prog->setting_cnt; i++) {
-        allowed = weights->config[prog->settings[i].key][prog->settings[i].value] != 0;
+        allowed = may->config[prog->settings[i].key][prog->settings[i].value];
     }
     for (uint32_t i = 0; allowed && i < prog->step_cnt; i++) {
-        td_step_t const *step = &prog->steps[i];
-
-        allowed = (step->kind != TD_STEP_ROOT || weights->entry[step->op] != 0) &&
-                  (step->kind != TD_STEP_DO || weights->change[step->op] != 0) &&
-                  (step->kind != TD_STEP_CONSTRAINT || weights->export_percent != 0);
+        allowed = step_allowed(prog, &prog->steps[i], weights);
     }
     return allowed;
 }

@@ -11,10 +11,9 @@ enum { TD_PROG_SZ_MIN = 9 }; /* of the smallest program there is: None as a loca
    both cases prog is empty. */
 td_status_t td_trim(td_prog_t *prog, size_t sz_max);
 
-/* td_trim_allowed says in *allowed whether prog holds nothing that weights
-   switch off: kinds, sources, entry points, changes, config values, export, and,
-   with drift_percent 0, nothing that becomes dynamic.  None is always allowed.
-   TD_NOMEM. */
+/* td_trim_allowed says in *allowed whether prog holds nothing but what it may
+   (weights->may, not what a swarm left out) and, with drift_percent 0, nothing
+   that becomes dynamic.  None is always allowed.  TD_NOMEM. */
 td_status_t td_trim_allowed(td_prog_t const *prog, td_weights_t const *weights, bool *allowed);
 
 #endif

@@ -45,6 +45,28 @@ static struct {
     {TD_DO_DELITEM, 6},
 };
 
+static void
+may_set(bool *may, uint32_t const *weight, size_t cnt)
+{
+    for (size_t i = 0; i < cnt; i++) {
+        may[i] = weight[i] != 0;
+    }
+}
+
+/* What has a weight now is what may be. */
+static void
+may_hold(td_weights_t *weights)
+{
+    may_set(weights->may.kind, weights->kind, TD_WEIGHTS_KIND_CNT);
+    may_set(weights->may.source, weights->source, TD_WEIGHTS_SOURCE_CNT);
+    may_set(weights->may.entry, weights->entry, TD_WEIGHTS_ENTRY_CNT);
+    may_set(weights->may.change, weights->change, TD_WEIGHTS_DO_CNT);
+    for (size_t key = 0; key < TD_WEIGHTS_CONFIG_CNT; key++) {
+        may_set(weights->may.config[key], weights->config[key], TD_WEIGHTS_VALUE_CNT);
+    }
+    weights->may.kind[TD_KIND_NONE] = true; /* what takes the place of all that can't be */
+}
+
 void
 td_weights_init(td_weights_t *weights)
 {
@@ -92,53 +114,59 @@ td_weights_init(td_weights_t *weights)
     weights->alias_percent  = 15;
     weights->odd_percent    = 8;
     weights->drift_percent  = 100;
+    may_hold(weights);
 }
 
 /* ---- lists of words ---- */
 
-/* Which sorts the list names, and what it keeps of each. */
+/* What a list names; `named` says of which sorts it names anything. */
 typedef struct {
-    td_weights_t kept; /* 1 where a word names it */
-    bool         kind, source, entry, change, config, export_mode, is_static;
+    td_weights_may_t kept, gone;
+    struct {
+        bool kind, source, entry, change, config;
+    } named;
+    bool export_mode, is_static;
 } naming_t;
 
+/* One word: what it names goes to set, and its sort to naming. */
+typedef struct {
+    naming_t         *naming;
+    td_weights_may_t *set;
+} word_t;
+
 static bool
-name_kinds(naming_t *naming, char const *word, bool families_too)
+name_kinds(word_t at, char const *word, bool families_too)
 {
     bool found = false;
 
     for (int tag = 0; tag < TD_WEIGHTS_KIND_CNT; tag++) {
         td_kind_info_t const *info = td_kind_info((uint8_t)tag);
 
-        if (info != NULL &&
-            (families_too ? strcmp(info->family, word) : strcmp(info->name, word)) == 0) {
-            naming->kept.kind[tag] = 1;
-            naming->kind = found = true;
+        if (info != NULL && strcmp(families_too ? info->family : info->name, word) == 0) {
+            at.set->kind[tag] = found = true;
         }
     }
+    at.naming->named.kind |= found && at.set == &at.naming->kept;
     return found;
 }
 
 static bool
-name_tag(uint32_t *kept, bool *named, int tag)
+name_tag(word_t at, bool *set, bool *named, int tag)
 {
     if (tag >= 0) {
-        kept[tag] = 1;
-        *named    = true;
+        set[tag] = true;
+        *named |= at.set == &at.naming->kept;
     }
     return tag >= 0;
 }
 
 static bool
-name_config(naming_t *naming, char const *word)
+name_config(word_t at, char const *word)
 {
     int key = td_config_find(word);
 
-    if (key >= 0) {
-        for (size_t value = 0; value < td_config_value_cnt((size_t)key); value++) {
-            naming->kept.config[key][value] = 1;
-        }
-        naming->config = true;
+    for (size_t value = 0; key >= 0 && value < td_config_value_cnt((size_t)key); value++) {
+        name_tag(at, at.set->config[key], &at.naming->named.config, (int)value);
     }
     return key >= 0;
 }
@@ -148,17 +176,42 @@ name_mode(naming_t *naming, char const *word)
 {
     if (strcmp(word, "static") == 0) {
         naming->is_static = true;
-        return true;
-    }
-    if (strcmp(word, "export") == 0) {
+    } else if (strcmp(word, "export") == 0) {
         naming->export_mode = true;
-        return true;
+    } else if (strcmp(word, "plainkeys") == 0) {
+        naming->kept.plain_keys = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* "kind.choice", only ever taken away. */
+static bool
+name_choice(naming_t *naming, char const *word)
+{
+    char const *dot = strchr(word, '.');
+
+    for (int tag = 0; dot != NULL && tag < TD_WEIGHTS_KIND_CNT; tag++) {
+        td_kind_info_t const *info = td_kind_info((uint8_t)tag);
+        size_t                cnt  = td_choice_cnt((uint8_t)tag);
+
+        if (info == NULL || strlen(info->name) != (size_t)(dot - word) ||
+            strncmp(info->name, word, strlen(info->name)) != 0) {
+            continue;
+        }
+        for (size_t idx = 0; idx < cnt && idx < 64; idx++) {
+            if (strcmp(td_choice_name((uint8_t)tag, idx), dot + 1) == 0) {
+                naming->gone.choice_gone[tag] |= UINT64_C(1) << idx;
+                return true;
+            }
+        }
     }
     return false;
 }
 
-/* The word behind "sort:", or NULL when it has another sort; sort NULL when the
-   word says none. */
+/* The word behind "sort:"; the word itself when it says no sort; NULL when it has
+   another one. */
 static char const *
 of_sort(char const *word, char const *sort)
 {
@@ -173,39 +226,76 @@ of_sort(char const *word, char const *sort)
 }
 
 static bool
-name_word(naming_t *naming, char const *word)
+name_thing(word_t at, char const *word)
 {
+    naming_t   *naming = at.naming;
     char const *name;
 
-    return ((name = of_sort(word, "family")) != NULL && name_kinds(naming, name, true)) ||
-           ((name = of_sort(word, "kind")) != NULL && name_kinds(naming, name, false)) ||
+    return ((name = of_sort(word, "family")) != NULL && name_kinds(at, name, true)) ||
+           ((name = of_sort(word, "kind")) != NULL && name_kinds(at, name, false)) ||
            ((name = of_sort(word, "source")) != NULL &&
-            name_tag(naming->kept.source, &naming->source, td_source_find(name))) ||
-           ((name = of_sort(word, "config")) != NULL && name_config(naming, name)) ||
+            name_tag(at, at.set->source, &naming->named.source, td_source_find(name))) ||
+           ((name = of_sort(word, "config")) != NULL && name_config(at, name)) ||
            ((name = of_sort(word, "entry")) != NULL &&
-            name_tag(naming->kept.entry, &naming->entry, td_entry_find(name))) ||
+            name_tag(at, at.set->entry, &naming->named.entry, td_entry_find(name))) ||
            ((name = of_sort(word, "change")) != NULL &&
-            name_tag(naming->kept.change, &naming->change, td_do_find(name))) ||
-           name_mode(naming, word);
+            name_tag(at, at.set->change, &naming->named.change, td_do_find(name)));
+}
+
+static bool
+name_word(naming_t *naming, char const *word)
+{
+    if (word[0] == '-') {
+        return name_choice(naming, word + 1) ||
+               name_thing((word_t){naming, &naming->gone}, word + 1);
+    }
+    return name_mode(naming, word) || name_thing((word_t){naming, &naming->kept}, word);
 }
 
 static void
-keep(uint32_t *weight, uint32_t const *kept, size_t cnt, bool named)
+keep(uint32_t *weight, bool const *kept, bool const *gone, size_t cnt, bool named)
 {
-    for (size_t i = 0; named && i < cnt; i++) {
-        weight[i] = kept[i] != 0 ? weight[i] : 0;
+    for (size_t i = 0; i < cnt; i++) {
+        if ((named && !kept[i]) || gone[i]) {
+            weight[i] = 0;
+        }
+    }
+}
+
+static bool
+has_choice(td_weights_t const *weights, uint8_t kind)
+{
+    for (size_t idx = 0; idx < td_choice_cnt(kind); idx++) {
+        if ((weights->may.choice_gone[kind] >> idx & 1) == 0) {
+            return true;
+        }
+    }
+    return td_choice_cnt(kind) == 0;
+}
+
+static void
+apply_choices(td_weights_t *weights, naming_t const *naming)
+{
+    for (int tag = 0; tag < TD_WEIGHTS_KIND_CNT; tag++) {
+        weights->may.choice_gone[tag] |= naming->gone.choice_gone[tag];
+        if (!has_choice(weights, (uint8_t)tag)) {
+            weights->kind[tag] = 0;
+        }
     }
 }
 
 static void
 apply(td_weights_t *weights, naming_t const *naming)
 {
-    keep(weights->kind, naming->kept.kind, TD_WEIGHTS_KIND_CNT, naming->kind);
-    keep(weights->source, naming->kept.source, TD_WEIGHTS_SOURCE_CNT, naming->source);
-    keep(weights->entry, naming->kept.entry, TD_WEIGHTS_ENTRY_CNT, naming->entry);
-    keep(weights->change, naming->kept.change, TD_WEIGHTS_DO_CNT, naming->change);
+    td_weights_may_t const *kept = &naming->kept, *gone = &naming->gone;
+
+    keep(weights->kind, kept->kind, gone->kind, TD_WEIGHTS_KIND_CNT, naming->named.kind);
+    keep(weights->source, kept->source, gone->source, TD_WEIGHTS_SOURCE_CNT, naming->named.source);
+    keep(weights->entry, kept->entry, gone->entry, TD_WEIGHTS_ENTRY_CNT, naming->named.entry);
+    keep(weights->change, kept->change, gone->change, TD_WEIGHTS_DO_CNT, naming->named.change);
     for (size_t key = 0; key < TD_WEIGHTS_CONFIG_CNT; key++) {
-        keep(weights->config[key], naming->kept.config[key], TD_WEIGHTS_VALUE_CNT, naming->config);
+        keep(weights->config[key], kept->config[key], gone->config[key], TD_WEIGHTS_VALUE_CNT,
+             naming->named.config);
     }
     if (!naming->export_mode) {
         weights->export_percent = 0;
@@ -215,6 +305,9 @@ apply(td_weights_t *weights, naming_t const *naming)
         weights->change[TD_DO_MARK_DYNAMIC]      = 0;
         weights->change[TD_DO_MARK_WEAK_DYNAMIC] = 0;
     }
+    weights->may.plain_keys |= kept->plain_keys;
+    apply_choices(weights, naming);
+    may_hold(weights);
 }
 
 static bool
@@ -269,6 +362,49 @@ td_weights_only(td_weights_t *weights, char const *list, char why[200])
     }
 done:
     return status;
+}
+
+/* ---- choices and keys ---- */
+
+size_t
+td_weights_choice(td_weights_t const *weights, td_rng_t *rng, uint8_t kind)
+{
+    size_t cnt = td_choice_cnt(kind), idx = (size_t)td_rng_below(rng, cnt);
+
+    TD_ASSERT(cnt != 0 && cnt <= 64);
+    for (size_t tries = 0; tries < cnt && (weights->may.choice_gone[kind] >> idx & 1) != 0;
+         tries++) {
+        idx = (idx + 1) % cnt;
+    }
+    return idx;
+}
+
+bool
+td_weights_plain_key(td_prog_t const *prog, uint16_t idx)
+{
+    td_node_t const *node = &prog->nodes[idx];
+
+    switch (node->kind) {
+    case TD_KIND_NONE:
+    case TD_KIND_BOOL:
+    case TD_KIND_INT:
+    case TD_KIND_BIGINT:
+    case TD_KIND_FLOAT:
+    case TD_KIND_STR:
+    case TD_KIND_ENUM:
+        return true;
+    case TD_KIND_TUPLE:
+        break;
+    default:
+        return false;
+    }
+    for (int i = 0; i < node->edge_cnt; i++) {
+        if (prog->nodes[node->edge[i]].kind == TD_KIND_ENUM ||
+            !td_weights_plain_key(prog, node->edge[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- swarms ---- */

@@ -19,6 +19,18 @@ enum {
     TD_WEIGHTS_VALUE_CNT  = 4, /* values of one config key */
 };
 
+/* What a program may hold at all. */
+typedef struct {
+    bool     kind[TD_WEIGHTS_KIND_CNT];
+    bool     source[TD_WEIGHTS_SOURCE_CNT];
+    bool     entry[TD_WEIGHTS_ENTRY_CNT];
+    bool     change[TD_WEIGHTS_DO_CNT];
+    bool     config[TD_WEIGHTS_CONFIG_CNT][TD_WEIGHTS_VALUE_CNT];
+    uint64_t choice_gone[TD_WEIGHTS_KIND_CNT]; /* bit i: choice i of the kind may not be */
+    bool
+        plain_keys; /* keys of dicts and sources are literals, enum members or tuples of literals */
+} td_weights_may_t;
+
 typedef struct {
     uint32_t kind[TD_WEIGHTS_KIND_CNT];                           /* by td_kind_t */
     uint32_t source[TD_WEIGHTS_SOURCE_CNT];                       /* by td_source_kind_t */
@@ -35,6 +47,8 @@ typedef struct {
     unsigned odd_percent;    /* a source or a key is not what a real frame has */
     unsigned drift_percent;  /* what would become dynamic is let through: an int or a size that
                                     is another one under the same name; 0: never */
+    td_weights_may_t may;    /* what is 0 here only because a swarm left it out may be in a program
+                                that is changed */
 } td_weights_t;
 
 void td_weights_init(td_weights_t *weights); /* everything, realistically mixed */
@@ -44,11 +58,19 @@ void td_weights_init(td_weights_t *weights); /* everything, realistically mixed 
    kinds win where a word is both ("kind:list" and "source:type" say which).  Of
    each sort that is not named at all everything stays; kinds that are left out
    are never made, but for those that a container or a key cannot do without.
-   Two more words: "static" keeps ints and sizes from becoming dynamic
-   (drift_percent 0, no dynamic marks), "export" allows export mode, which a list
-   without it switches off.  TD_REJECT with one line in why for an unknown word
-   or when no kind is left. */
+   A word behind a '-' is taken away instead, also a single choice of a kind:
+   "-tuple", "-builtin.intern".  Three more words: "static" keeps ints and sizes
+   from becoming dynamic (drift_percent 0, no dynamic marks), "plainkeys" keeps
+   the keys of dicts and of sources plain, "export" allows export mode, which a
+   list without it switches off.  TD_REJECT with one line in why for an unknown
+   word or when no kind is left. */
 td_status_t td_weights_only(td_weights_t *weights, char const *list, char why[200]);
+
+/* td_weights_choice draws a choice of a CHOICE kind. */
+size_t td_weights_choice(td_weights_t const *weights, td_rng_t *rng, uint8_t kind);
+
+/* td_weights_plain_key says whether a node is what "plainkeys" allows as a key. */
+bool td_weights_plain_key(td_prog_t const *prog, uint16_t node);
 
 /* td_weights_swarm draws a swarm from weights: what is 0 stays 0. */
 void td_weights_swarm(td_weights_t const *weights, uint64_t seed, td_weights_t *swarm);

@@ -92,10 +92,23 @@ the_mix_is_what_is_asked_for(void **state)
     }
 }
 
+/* What a swarm leaves out is not made either, though it may be in a program. */
+static void
+require_no_kind_that_is_off(td_prog_t const *prog, td_weights_t const *weights)
+{
+    for (uint32_t i = 0; i < prog->node_cnt; i++) {
+        uint8_t kind = prog->nodes[i].kind;
+
+        assert_true(weights->kind[kind] != 0 || kind == TD_KIND_NONE);
+    }
+}
+
 static void
 what_is_off_stays_away(void **state)
 {
-    td_weights_t weights = weights_only(DONE_FAMILIES), swarm;
+    td_weights_t weights =
+                     weights_only(DONE_FAMILIES ",plainkeys,-builtin.intern,-function.checkpoint"),
+                 swarm;
 
     (void)state;
     for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -104,6 +117,7 @@ what_is_off_stays_away(void **state)
 
         td_weights_swarm(&weights, seed / 20, &swarm);
         prog = generated(seed, &swarm);
+        require_no_kind_that_is_off(&prog, &swarm);
         assert_int_equal(td_trim_allowed(&prog, &swarm, &allowed), TD_OK);
         if (!allowed) {
             require_text(&prog, "this program is not allowed");

@@ -90,6 +90,51 @@ static_lets_nothing_drift(void **state)
     assert_int_equal(weights.change[TD_DO_MARK_WEAK_DYNAMIC], 0);
 }
 
+static void
+words_behind_a_minus_take_away(void **state)
+{
+    td_weights_t weights = weights_only("-tuple,-source:type,-builtin.intern,-dtype.bool");
+    td_rng_t     rng;
+
+    (void)state;
+    assert_true(weights.kind[TD_KIND_TUPLE] == 0 && !weights.may.kind[TD_KIND_TUPLE]);
+    assert_true(weights.kind[TD_KIND_LIST] != 0 && weights.may.kind[TD_KIND_LIST]);
+    assert_true(weights.source[TD_SOURCE_TYPE] == 0 && weights.source[TD_SOURCE_LOCAL] != 0);
+    td_rng_init(&rng, 1);
+    for (int i = 0; i < 300; i++) {
+        size_t idx = td_weights_choice(&weights, &rng, TD_KIND_BUILTIN);
+
+        assert_string_not_equal(td_choice_name(TD_KIND_BUILTIN, idx), "intern");
+    }
+}
+
+static void
+a_kind_without_choices_is_gone(void **state)
+{
+    td_weights_t weights = weights_only("-device.cpu,-device.meta,-device.cuda");
+
+    (void)state;
+    assert_int_equal(weights.kind[TD_KIND_DEVICE], 0);
+    assert_false(weights.may.kind[TD_KIND_DEVICE]);
+}
+
+static void
+plain_keys_are_literals_and_their_like(void **state)
+{
+    static bool const plain[] = {true,  true,  true, true, true,  true,
+                                 false, false, true, true, false, false};
+    td_prog_t         prog =
+        program("%0 = none\n%1 = bool true\n%2 = int 1\n%3 = float 1.5\n%4 = str \"a\"\n"
+                "%5 = enum Color_RED\n%6 = dtype float32\n%7 = bytes b\"a\"\n%8 = tuple %2 %4\n"
+                "%9 = tuple %8\n%10 = tuple %5\n%11 = list\nframe\nroot sourceless %0\n");
+
+    (void)state;
+    for (uint16_t i = 0; i < prog.node_cnt; i++) {
+        assert_int_equal(td_weights_plain_key(&prog, i), plain[i]);
+    }
+    td_prog_clear(&prog);
+}
+
 static struct {
     char const *list, *why;
 } const refusals[] = {
@@ -153,6 +198,7 @@ swarms_differ_and_keep_what_is_off(void **state)
         }
         assert_true(any);
         assert_int_equal(first.drift_percent, 0);
+        assert_memory_equal(&first.may, &weights.may, sizeof first.may);
         assert_memory_equal(first.entry, weights.entry, sizeof first.entry);
     }
     assert_in_range(off, 500, 1500); /* of 25 kinds in 200 swarms, a fifth */
@@ -184,6 +230,9 @@ main(void)
         cmocka_unit_test(what_is_not_named_stays),
         cmocka_unit_test(sorts_settle_what_is_ambiguous),
         cmocka_unit_test(static_lets_nothing_drift),
+        cmocka_unit_test(words_behind_a_minus_take_away),
+        cmocka_unit_test(a_kind_without_choices_is_gone),
+        cmocka_unit_test(plain_keys_are_literals_and_their_like),
         cmocka_unit_test(unknown_words_are_refused),
         cmocka_unit_test(a_list_after_a_list_must_leave_something),
         cmocka_unit_test(swarms_differ_and_keep_what_is_off),
