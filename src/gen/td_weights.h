@@ -57,7 +57,7 @@ void td_weights_init(td_weights_t *weights); /* everything, realistically mixed 
    each a family, kind, source, config name, entry point or change; families and
    kinds win where a word is both ("kind:list" and "source:type" say which).  Of
    each sort that is not named at all everything stays; kinds that are left out
-   are never made, but for those that a container or a key cannot do without.
+   are never made, but for None where a kind needs something to point at.
    A word behind a '-' is taken away instead, also a single choice of a kind:
    "-tuple", "-builtin.intern".  Three more words: "static" keeps ints and sizes
    from becoming dynamic (drift_percent 0, no dynamic marks), "plainkeys" keeps
