@@ -30,7 +30,7 @@ broken(char *text, size_t sz)
         _exit(0);
     }
     close(ends[1]);
-    got           = read(ends[0], text, sz - 1);
+    got                     = read(ends[0], text, sz - 1);
     text[got > 0 ? got : 0] = '\0';
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -12,8 +12,8 @@ static void
 every_status_has_a_sentence(void **state)
 {
     (void)state;
-#define X(name, value, text)                                                                       \
-    assert_int_equal(TD_##name, value);                                                            \
+#define X(name, value, text)            \
+    assert_int_equal(TD_##name, value); \
     assert_string_equal(td_status_text(TD_##name), text);
     TD_STATUS_LIST(X)
 #undef X
