@@ -61,7 +61,18 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "src/observe/td_obs_tree.c": "tests/observe/test_td_obs_json.c",
     "src/check/side_reference.c": "needs the reference: tests/py",
     "src/check/side_subject.c": "needs the reference: tests/py",
-    "src/check/td_shared.c": "needs the reference: tests/py",
+    "src/check/td_shared.c": "shared objects: tests/py/test_compare.py",
+    "src/check/td_check.c": "every entry point: tests/check/test_td_verdict.c",
+    "src/check/td_pair.c": "both sides run: tests/check/test_td_verdict.c",
+    "src/check/td_compare.c": "addresses of differences: tests/check/test_td_verdict.c",
+    "src/check/td_report.c": "signatures and observations: tests/check/test_td_verdict.c",
+    "src/check/td_render.c": "text and JSON: tests/check/test_td_verdict.c",
+    "src/check/side_recorded.c": "recorded frames: tests/check/test_td_verdict.c",
+    "src/target/target_differential.c": "run by tests/py/test_campaign.py",
+    "src/target/target_subject.c": "run by tests/py/test_campaign.py",
+    "src/target/td_campaign.c": "counts of a run: tests/py/test_campaign.py",
+    "src/target/td_finding.c": "folders of a run: tests/py/test_campaign.py",
+    "src/target/td_process.c": "set up by environment: tests/py/test_campaign.py",
 }
 
 #: Calls that have a replacement: pattern of the call -> what to write instead.

@@ -94,10 +94,12 @@ start_sides(td_check_t *check, td_check_config_t const *config)
     }
     TD_TRY(choose_revision(check, config->revision, &check->revision));
     check->sides[TD_SIDE_REFERENCE] = td_side_reference_new(check->reference);
-    check->sides[TD_SIDE_SUBJECT]   = subject
-                                          ? td_side_subject_new(config->subject_path, check->revision,
-                                                                check->reference, why, sizeof why)
-                                          : td_side_reference_new(check->reference);
+    if (subject) {
+        check->sides[TD_SIDE_SUBJECT] = td_side_subject_new(config->subject_path, check->revision,
+                                                            check->reference, why, sizeof why);
+    } else {
+        check->sides[TD_SIDE_SUBJECT] = td_side_reference_new(check->reference);
+    }
     if (check->sides[TD_SIDE_SUBJECT] == NULL) {
         status = subject ? td_check_fail(TD_REJECT, "%s", why)
                          : td_check_fail(TD_NOMEM, "out of memory");

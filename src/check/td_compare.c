@@ -91,13 +91,18 @@ deciders(place_t const *place, char const *path, size_t step, td_finding_t *find
             row[which] = trail_find(&again->frames[place->frame], path);
         }
     }
-    finding->arm              = row[TD_SIDE_REFERENCE] != NULL       ? row[TD_SIDE_REFERENCE]->arm
-                                : outcome[TD_SIDE_REFERENCE] != NULL ? outcome[TD_SIDE_REFERENCE]->arm
-                                                                     : "";
-    finding->subject_function = row[TD_SIDE_SUBJECT] != NULL ? row[TD_SIDE_SUBJECT]->function
-                                : outcome[TD_SIDE_SUBJECT] != NULL
-                                    ? outcome[TD_SIDE_SUBJECT]->function
-                                    : "";
+    finding->arm              = "";
+    finding->subject_function = "";
+    if (row[TD_SIDE_REFERENCE] != NULL) {
+        finding->arm = row[TD_SIDE_REFERENCE]->arm;
+    } else if (outcome[TD_SIDE_REFERENCE] != NULL) {
+        finding->arm = outcome[TD_SIDE_REFERENCE]->arm;
+    }
+    if (row[TD_SIDE_SUBJECT] != NULL) {
+        finding->subject_function = row[TD_SIDE_SUBJECT]->function;
+    } else if (outcome[TD_SIDE_SUBJECT] != NULL) {
+        finding->subject_function = outcome[TD_SIDE_SUBJECT]->function;
+    }
 }
 
 /* ---- one difference ------------------------------------------------------------------ */

@@ -211,7 +211,8 @@ def _case(path: str, raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(raw: dict[str, Any]) -> dict[str, Any]:
-    return {"built": raw["built"], "why": raw["why"], "observation": json.loads(raw["observation"]), "tree": raw["tree"]}
+    same = {name: raw[name] for name in ("built", "why", "tree")}
+    return {**same, "observation": json.loads(raw["observation"])}
 
 
 def leak(case: dict[str, Any], why: str) -> None:

@@ -197,6 +197,23 @@ def test_an_unknown_word_ends_a_campaign(campaign, tmp_path):
     assert result.returncode == 2 and "nonsense" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["differential", "subject", "decode"])
+def test_targets_run_any_bytes(name, shared, tmp_path):
+    """With an engine or without: files given are run, and nothing is left behind."""
+    found = [os.path.join(folder, f"{name}_fuzzer") for folder in engine.build_folders()]
+    target = next((path for path in found if os.access(path, os.X_OK)), None)
+    if target is None:
+        pytest.skip(f"{name}_fuzzer is not built")
+    inputs = {"text": PROGRAM.encode(), "zeroes": bytes(40), "bytes": bytes(range(256)), "empty": b""}
+    for file, data in inputs.items():
+        (tmp_path / file).write_bytes(data)
+    environment = {**os.environ, "TANDEM_BUILDER": str(shared / "reference" / "builder.py")}
+    environment |= {"TANDEM_PYTHON": sys.executable, "TANDEM_STATS": str(tmp_path / "stats.json"), "TANDEM_ONLY": "done"}
+    paths = [tmp_path / file for file in inputs]
+    result = subprocess.run([target, *paths], env=environment, capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stderr[-2000:]
+
+
 def test_the_dictionary_is_what_the_tables_say(root):
     result = subprocess.run([sys.executable, root / "scripts/gen_dict.py", "--check"], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -115,6 +115,7 @@ def _table_lines(counts: Counts, name: str, title: str) -> list[str]:
 def summary_lines(counts: Counts, seconds: float) -> list[str]:
     """The tables at the end of a campaign."""
     programs = counts.numbers["programs"]
+    top = percent(counts.top / programs if programs else 0)
     lines = []
     for name, title in (
         ("kinds", "objects, by kind"),
@@ -130,7 +131,7 @@ def summary_lines(counts: Counts, seconds: float) -> list[str]:
     lines += [
         "",
         f"programs   {programs} in {seconds:.0f} s ({programs / seconds if seconds else 0:.0f}/s), "
-        f"{counts.numbers['distinct']} different, the most frequent {percent(counts.top / programs if programs else 0)}",
+        f"{counts.numbers['distinct']} different, the most frequent {top}",
         f"shape      median {counts.median_size()} objects, {percent(counts.share('shared'))} with sharing, "
         f"{percent(counts.share('frames'))} with two frames or more",
         f"compared   {counts.numbers['compared']} ({percent(counts.share('compared'))})",
