@@ -87,7 +87,8 @@ class Override:
                 raise UnknownConfig(f"no such configuration value: {name!r}")
         for name, value in overrides.items():
             if name in CONTEXT_NAMES:
-                self._set_context(name, value)
+                if value:  # naming the default must leave no attribute that silence would not
+                    self._set_context(name, value)
             else:
                 where, key = _where(name)
                 where[key] = value
