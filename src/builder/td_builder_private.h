@@ -16,6 +16,7 @@
 #include "builder/td_fxname.h"
 #include "builder/td_map.h"
 #include "builder/td_plant.h"
+#include "builder/td_switches.h"
 #include "builder/td_tables.h"
 #include "builder/td_var.h"
 #include "py/td_changes.h"
@@ -82,12 +83,12 @@ typedef struct {
     X(static_indices, "_dynamo_static_indices")                                      \
     X(class_, "__class__") X(getattribute, "__getattribute__")                       \
     X(is_param, "_is_param") X(enter_result, "enter_result")                         \
-    X(default_factory, "default_factory") X(reduce, "__reduce__")                    \
+    X(default_factory, "default_factory") X(reduce, "__reduce__") X(iter, "__iter__")  \
     X(dtype, "dtype") X(device, "device") X(layout, "layout")                        \
     X(requires_grad, "requires_grad") X(is_leaf, "is_leaf") X(grad, "grad")          \
     X(is_quantized, "is_quantized") X(is_nested, "is_nested") X(is_sparse, "is_sparse") \
     X(is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn") X(base, "_base")     \
-    X(size, "size") X(stride, "stride") X(storage_offset, "storage_offset")          \
+    X(size, "size") X(dim, "dim") X(stride, "stride") X(storage_offset, "storage_offset")          \
     X(retains_grad, "retains_grad") X(is_view, "_is_view") X(is_coalesced, "is_coalesced") X(type, "type")          \
     X(sparse_csr, "torch.sparse_csr") X(sparse_csc, "torch.sparse_csc")              \
     X(sparse_bsr, "torch.sparse_bsr") X(sparse_bsc, "torch.sparse_bsc")
@@ -240,6 +241,7 @@ typedef struct {
     PyObject        *objects;    /* owned tuple */
     PyObject        *config;     /* owned dict */
     PyObject        *table_dict; /* owned dict */
+    td_switches_t    switches;   /* of the revision that is followed */
     td_config_t      cfg;
     td_tables_t      tables;
     td_names_t       names;
@@ -253,12 +255,21 @@ typedef struct {
     char             why[256];
 } td_builder_t;
 
+/* td_switch says whether the revision that is followed has what switches.def calls which. */
+static inline bool
+td_switch(td_builder_t const *b, td_switch_t which)
+{
+    return td_switches_has(b->switches, which);
+}
+
 /* ---- stopping (all give false, for `return td_stop_...`) ----------------------- */
 
 bool td_stop_unsupported(td_builder_t *b, char const *arm, char const *function, char const *why);
 bool td_stop_raise(td_builder_t *b, char const *arm, char const *function, char const *cls, char const *message);
 bool td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, char const *cls, PyObject *text);
 bool td_stop_nomem(td_builder_t *b);
+/* td_stop_passing: the pending exception is what the reference raises too. */
+bool td_stop_passing(td_builder_t *b, char const *arm, char const *function);
 /* td_stop_python: an exception is set that the reference would not see: this builder broke.  It is cleared. */
 bool td_stop_python(td_builder_t *b);
 
@@ -329,6 +340,8 @@ typedef bool (*td_wrap_t)(td_builder_t *b, td_at_t const *at, PyObject *value, t
 #define IDENT_UNDONE(object, arm, why)
 #define RULE(predicate, arm, wrap) TEST(predicate) WRAP(wrap)
 #define UNDONE(predicate, arm, why) TEST(predicate)
+#define RULE_IF(name, predicate, arm, wrap) TEST(predicate) WRAP(wrap)
+#define UNDONE_IF(name, predicate, arm, why) TEST(predicate)
 #include "builder/rules.def"
 #undef EXACT
 #undef EXACT_UNDONE
@@ -336,6 +349,8 @@ typedef bool (*td_wrap_t)(td_builder_t *b, td_at_t const *at, PyObject *value, t
 #undef IDENT_UNDONE
 #undef RULE
 #undef UNDONE
+#undef RULE_IF
+#undef UNDONE_IF
 #undef WRAP
 #undef TEST
 
@@ -370,6 +385,8 @@ void td_frame_state_clear(td_frame_state_t *state);
 /* td_frame_state_get finds or makes the entry of a source's name; *fresh says it
    is new (all None, at the end).  NULL: stopped. */
 td_state_entry_t *td_frame_state_get(td_builder_t *b, td_at_t const *at, bool *fresh);
+/* td_frame_state_knows says in *known whether a source's name has an entry.  False: stopped. */
+bool td_frame_state_knows(td_builder_t *b, td_at_t const *at, bool *known);
 /* td_frame_state_spell gives every entry its text; before a frame is let go. */
 bool td_frame_state_spell(td_builder_t *b);
 
@@ -382,7 +399,7 @@ td_fxnode_t *td_graph_get_attr(td_builder_t *b, char const *target, size_t targe
 
 /* td_automatic_dynamic mirrors _automatic_dynamic as far as all dims come out
    static; a dim that does not stops as unsupported. */
-bool td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, PyObject *size);
+bool td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor);
 
 /* td_fake_of mirrors FakeTensorMode.from_tensor with static dims, memo included.
    is_root: called by the builder, not for a base or a gradient.  NULL: stopped. */
@@ -394,6 +411,10 @@ td_fake_t *td_fake_of(td_builder_t *b, PyObject *tensor, bool is_root);
 PyObject *td_tensor_attr(td_builder_t *b, PyObject *tensor, PyObject *name);
 PyObject *td_tensor_call(td_builder_t *b, PyObject *tensor, PyObject *name);
 int       td_tensor_flag(td_builder_t *b, PyObject *tensor, PyObject *name);
+
+/* td_tensor_size is td_tensor_call of size(), where what it raises is the
+   reference's exception too. */
+PyObject *td_tensor_size(td_builder_t *b, PyObject *tensor);
 
 /* td_mark gives an attribute that was set on the tensor object itself: borrowed,
    NULL when there is none. */

@@ -5,7 +5,7 @@
 
 #include "base/td_alloc.h"
 #include "base/td_assert.h"
-#include "builder/td_builder_private.h"
+#include "builder/td_depth.h"
 
 /* ---- stopping ------------------------------------------------------------ */
 
@@ -59,6 +59,53 @@ td_stop_python(td_builder_t *b)
     Py_XDECREF(value);
     Py_XDECREF(traceback);
     return stop(b, &(td_stop_t){.kind = TD_STOP_FAILED, .arm = "", .function = __func__, .why = b->why});
+}
+
+/* class_name gives "module.qualname" of an exception's class, the bare name for a
+   builtin one; in the arena. */
+static char const *
+class_name(td_builder_t *b, PyObject *cls)
+{
+    PyObject   *module = PyObject_GetAttrString(cls, "__module__");   /* owned; a class of C or of torch */
+    PyObject   *name   = PyObject_GetAttrString(cls, "__qualname__"); /* owned */
+    PyObject   *full   = NULL;                                        /* owned */
+    char const *text   = NULL;
+    char       *kept   = NULL;
+    Py_ssize_t  sz     = 0;
+
+    if (module != NULL && name != NULL) {
+        full = PyUnicode_CompareWithASCIIString(module, "builtins") == 0 ? Py_NewRef(name)
+                                                                        : PyUnicode_FromFormat("%U.%U", module, name);
+    }
+    text = full == NULL ? NULL : PyUnicode_AsUTF8AndSize(full, &sz);
+    kept = text == NULL ? NULL : td_arena_dup(&b->frame.arena, text, (size_t)sz);
+    PyErr_Clear();
+    Py_XDECREF(full);
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    return kept;
+}
+
+bool
+td_stop_passing(td_builder_t *b, char const *arm, char const *function)
+{
+    PyObject   *type      = NULL; /* owned */
+    PyObject   *value     = NULL; /* owned */
+    PyObject   *traceback = NULL; /* owned */
+    PyObject   *text      = NULL; /* owned until kept */
+    char const *cls       = NULL;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    cls  = class_name(b, type);
+    text = cls == NULL ? NULL : PyObject_Str(value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    if (text == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, text) && td_stop_raise_text(b, arm, function, cls, text);
 }
 
 /* ---- memory ---------------------------------------------------------------- */
@@ -151,9 +198,10 @@ td_make_guards(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, td_guar
         return false;
     }
     if (at->where == TD_WHERE_CONSTANT && !TD_PLANT(CONSTANT_GUARD)) {
-        return true;
+        return at->depth == 0 || td_depth_reach(b, TD_REACH_WHERE_IN, at->depth);
     }
-    return guard_new(b, &(td_guard_t){.source = at->id, .kind = (uint8_t)kind}, guard);
+    return td_depth_reach(b, TD_REACH_GUARDS, at->depth) &&
+           guard_new(b, &(td_guard_t){.source = at->id, .kind = (uint8_t)kind}, guard);
 }
 
 bool

@@ -43,9 +43,10 @@ td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     td_var_t *tracked = NULL;
     bool      good    = false;
 
-    if (!td_depth_enter(b, TD_DEPTH_CALL, at)) {
+    if (!td_depth_init(b, at)) {
         return false;
     }
+    b->frames += TD_DEPTH_CALL;
     tracked = td_side_effects_find(b, value);
     if (tracked != NULL && !(TD_PLANT(MISSED_ALIAS) && tracked->cls == TD_CLASS_TensorVariable)) {
         good = met_again(b, at, tracked, out);
@@ -55,7 +56,7 @@ td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         good        = out->cls != TD_CLASS_TensorVariable ||
                td_track_obj(b, at, value, TD_CLASS_AttributeMutationExisting, out);
     }
-    td_depth_leave(b, TD_DEPTH_CALL);
+    b->frames -= TD_DEPTH_CALL;
     return good;
 }
 
@@ -90,6 +91,14 @@ ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     if (is != 0) {                                 \
         return is > 0 && undone(b, at, arm, why);  \
     }
+#define RULE_IF(name, predicate, arm, wrap)        \
+    if (td_switch(b, TD_SWITCH_##name)) {          \
+        RULE(predicate, arm, wrap)                 \
+    }
+#define UNDONE_IF(name, predicate, arm, why)       \
+    if (td_switch(b, TD_SWITCH_##name)) {          \
+        UNDONE(predicate, arm, why)                \
+    }
 #include "builder/rules.def"
 #undef EXACT
 #undef EXACT_UNDONE
@@ -97,6 +106,8 @@ ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 #undef IDENT_UNDONE
 #undef RULE
 #undef UNDONE
+#undef RULE_IF
+#undef UNDONE_IF
     return td_stop_unsupported(b, "L743/if/F", __func__, "no rule took the value");
 }
 
@@ -128,6 +139,8 @@ dispatch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     }
 #define RULE(predicate, arm, wrap)
 #define UNDONE(predicate, arm, why)
+#define RULE_IF(name, predicate, arm, wrap)
+#define UNDONE_IF(name, predicate, arm, why)
 #include "builder/rules.def"
 #undef EXACT
 #undef EXACT_UNDONE
@@ -135,6 +148,8 @@ dispatch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 #undef IDENT_UNDONE
 #undef RULE
 #undef UNDONE
+#undef RULE_IF
+#undef UNDONE_IF
     /* "Nested values where types mismatch": what stands in for the value goes on. */
     instead = td_getattr_static(value, b->names.inline_);
     return ladder(b, at, instead == NULL ? value : instead, out);
@@ -145,10 +160,8 @@ td_wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     bool good = false;
 
-    if (!td_depth_enter(b, TD_DEPTH_WRAP, at)) {
-        return false;
-    }
+    b->frames += TD_DEPTH_WRAP;
     good = dispatch(b, at, value, out);
-    td_depth_leave(b, TD_DEPTH_WRAP);
+    b->frames -= TD_DEPTH_WRAP;
     return good;
 }

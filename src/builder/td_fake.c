@@ -32,6 +32,17 @@ td_tensor_call(td_builder_t *b, PyObject *tensor, PyObject *name)
     return got;
 }
 
+PyObject *
+td_tensor_size(td_builder_t *b, PyObject *tensor)
+{
+    PyObject *got = td_call_method(b->names.size, &tensor, 1);
+
+    if (got == NULL) {
+        td_stop_passing(b, "L1562/if/T", __func__);
+    }
+    return got;
+}
+
 static int
 truth(td_builder_t *b, PyObject *got)
 {
@@ -65,16 +76,20 @@ numbers(td_builder_t *b, PyObject *tuple, uint32_t *cnt)
 }
 
 static bool
-read_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+read_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
 {
-    PyObject *size   = td_tensor_call(b, tensor, b->names.size); /* owned */
+    PyObject *size   = td_call_method(b->names.size, &tensor, 1); /* owned */
     PyObject *stride = NULL;                                     /* owned */
     PyObject *offset = NULL;                                     /* owned */
     uint32_t  cnt    = 0;
     bool      good   = false;
 
     if (size == NULL) {
-        return false;
+        if (is_root) {
+            return td_stop_passing(b, "L1724/fn/entered", __func__); /* tuple(e.shape) raises it */
+        }
+        PyErr_Clear();
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a base or gradient without sizes");
     }
     fake->sizes = numbers(b, size, &fake->ndim);
     Py_DECREF(size);
@@ -229,7 +244,7 @@ fake_new(td_builder_t *b, PyObject *tensor, bool is_root)
         return NULL;
     }
     fake->real = tensor;
-    if (!read_kinds(b, tensor, fake) || !admit(b, tensor, fake, is_root) || !read_sizes(b, tensor, fake)) {
+    if (!read_kinds(b, tensor, fake) || !admit(b, tensor, fake, is_root) || !read_sizes(b, tensor, fake, is_root)) {
         return NULL;
     }
     if (!fake->is_sparse && !read_base(b, tensor, fake)) {

@@ -45,6 +45,10 @@ ambient(td_builder_t *b)
     return true;
 }
 
+/* The reaches were measured with three frames below the builder's caller, which a
+   root does not have: the measuring script's. */
+enum { FRAMES_MEASURED = 3 };
+
 bool
 td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
 {
@@ -59,7 +63,7 @@ td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
     frame->f_locals       = Py_NewRef(in->f_locals);
     frame->f_globals      = Py_NewRef(in->f_globals);
     frame->constraints    = Py_NewRef(in->constraints == NULL ? Py_None : in->constraints);
-    frame->recursion_left = in->recursion_left;
+    frame->recursion_left = in->recursion_left + FRAMES_MEASURED;
     frame->text_mode      = b->state.cnt > 0 && !TD_PLANT(STATE_FORGOTTEN); /* names of earlier frames may come again */
     frame->changes        = td_changes_new(b->objects);
     return frame->changes != NULL && ambient(b);

@@ -107,6 +107,24 @@ get_by_name(td_builder_t *b, td_at_t const *at, bool *fresh)
     return td_frame_state_spell(b) ? entry : NULL;
 }
 
+bool
+td_frame_state_knows(td_builder_t *b, td_at_t const *at, bool *known)
+{
+    char const *name    = NULL; /* owned */
+    size_t      name_sz = 0;
+
+    *known = false;
+    if (!b->frame.text_mode && at->fresh) {
+        return true;
+    }
+    if (!td_frame_state_spell(b) || !spell(b, at->id, &name, &name_sz)) {
+        return false;
+    }
+    *known = td_smap_get(&b->state.by_name, name, name_sz) != TD_MAP_NONE;
+    td_free((char *)name);
+    return true;
+}
+
 td_state_entry_t *
 td_frame_state_get(td_builder_t *b, td_at_t const *at, bool *fresh)
 {

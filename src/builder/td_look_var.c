@@ -29,6 +29,7 @@ holds(td_class_t cls)
     case TD_CLASS_UserFunctionVariable:
         return HOLDS_FUNCTION;
     case TD_CLASS_ComptimeVariable:
+    case TD_CLASS_PythonSysModulesVariable:
         return HOLDS_NOTHING;
     default:
         break;

@@ -102,16 +102,26 @@ tracked_fakes(td_look_t *look)
     return td_vals_end(look, &vals);
 }
 
+/* val_to_var begins with 0 and 1, which stand for themselves. */
+static td_val_t
+val_to_var(td_look_t *look)
+{
+    td_obs_t *obs   = look->obs;
+    td_val_t  zero  = td_obs_pair(obs, td_obs_int(obs, 0), td_obs_cstr(obs, "0"));
+    td_val_t  one   = td_obs_pair(obs, td_obs_int(obs, 1), td_obs_cstr(obs, "1"));
+
+    return td_obs_pair(obs, zero, one);
+}
+
 /* symbols: the shape environment before any symbol. */
 static td_val_t
 symbols(td_look_t *look)
 {
     static td_field_t const empty[] = {
         TD_FIELD_ShapeEnv_var_to_val, TD_FIELD_ShapeEnv_var_to_range, TD_FIELD_ShapeEnv_runtime_var_to_range,
-        TD_FIELD_ShapeEnv_var_to_sources, TD_FIELD_ShapeEnv_val_to_var, TD_FIELD_ShapeEnv_guards,
+        TD_FIELD_ShapeEnv_var_to_sources, TD_FIELD_ShapeEnv_guards,
         TD_FIELD_ShapeEnv_replacements, TD_FIELD_ShapeEnv_var_to_guards,
         TD_FIELD_ShapeEnv_deferred_runtime_asserts, TD_FIELD_ShapeEnv_var_to_stack,
-        TD_FIELD_ShapeEnv_source_name_to_debug_name,
     };
     td_config_t const *cfg    = &look->b->cfg;
     td_fields_t        fields = {0};
@@ -119,6 +129,9 @@ symbols(td_look_t *look)
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         td_fields_put(&fields, empty[i], td_obs_list(look->obs, NULL, 0));
     }
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_val_to_var, val_to_var(look));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_source_name_to_debug_name,
+                  td_switch(look->b, TD_SWITCH_DEBUG_NAMES) ? td_obs_list(look->obs, NULL, 0) : td_obs_absent(look->obs));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_divisible, td_obs_bag(look->obs, NULL, 0));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_unbacked_symint_counter, td_obs_int(look->obs, 0));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_unbacked_symfloat_counter, td_obs_int(look->obs, 0));
@@ -379,7 +392,7 @@ tracing(td_look_t *look)
     td_fields_t fields = {0};
 
     td_fields_put(&fields, TD_FIELD_TracingContext_force_unspec_int_unbacked_size_like,
-                  td_obs_bool(look->obs, look->b->cfg.force_unspec_int));
+                  look->b->cfg.force_unspec_int ? td_obs_bool(look->obs, true) : td_obs_absent(look->obs));
     return td_obs_record(look->obs, TD_CLASS_TracingContext, fields.at, fields.cnt);
 }
 

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "py/td_py.h"
+
 #ifdef TD_PLANTED
 
 enum {
@@ -28,11 +30,16 @@ bool td_plant_load(char *why, size_t why_sz);
    STALE_CACHE is planted. */
 void td_plant_stale(bool *value);
 
+/* td_plant_ask has Dynamo itself say whether file (a str, or NULL) is skipped: 1, 0,
+   or -1 with an exception. */
+int td_plant_ask(PyObject *file);
+
 #else
 
 #define TD_PLANT(name)             false
 #define td_plant_load(why, why_sz) true
 #define td_plant_stale(value)      ((void)(value))
+#define td_plant_ask(file)         0
 
 #endif
 #endif

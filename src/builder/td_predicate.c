@@ -237,6 +237,14 @@ td_is_supported_nodes(td_builder_t *b, td_at_t const *at, PyObject *value)
     return value == b->tables.supported_nodes;
 }
 
+int
+td_is_sys_modules(td_builder_t *b, td_at_t const *at, PyObject *value)
+{
+    UNUSED_AT;
+    UNUSED_B;
+    return value == PySys_GetObject("modules");
+}
+
 /* is_dict_key: literals, parameters (or anything below a local's `state`), members
    of an enum. */
 static int

@@ -115,22 +115,53 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry)
     return true;
 }
 
-bool
-td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, PyObject *size)
+/* forget mirrors what becomes of an entry that is known when the tensor's number of
+   dims is another: nothing is asked of the sizes. */
+static void
+forget(td_builder_t *b, td_at_t const *at, PyObject *tensor)
 {
     td_state_entry_t *entry = NULL;
+    PyObject         *ndim  = NULL; /* owned */
+    bool              known = false;
+
+    if (!td_frame_state_knows(b, at, &known) || !known) {
+        return;
+    }
+    entry = td_frame_state_get(b, at, &known);
+    ndim  = entry == NULL || entry->size == NULL ? NULL : td_tensor_call(b, tensor, b->names.dim);
+    if (ndim == NULL) {
+        return;
+    }
+    if (PyLong_AsUnsignedLong(ndim) != entry->size_cnt) {
+        td_free(entry->size);
+        entry->size = NULL;
+    }
+    Py_DECREF(ndim);
+}
+
+bool
+td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor)
+{
+    td_state_entry_t *entry = NULL;
+    PyObject         *size  = NULL; /* owned */
+    bool              good  = false;
 
     if (b->frame.constraints != Py_None && PyList_Check(b->frame.constraints) &&
         PyList_GET_SIZE(b->frame.constraints) > 0) {
         return td_stop_unsupported(b, "L1625/if/T", __func__, "export constraints");
     }
-    if (!sizes_seen(b, at, size, &entry)) {
+    size = td_tensor_size(b, tensor);
+    if (size == NULL) {
+        /* Something asks for the sizes later on in any case: the exception is the same. */
+        if (!td_switch(b, TD_SWITCH_SIZES_READ_FIRST)) {
+            forget(b, at, tensor);
+        }
         return false;
     }
-    for (uint32_t i = 0; i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
-        if (!decide(b, tensor, i, entry)) {
-            return false;
-        }
+    good = sizes_seen(b, at, size, &entry);
+    for (uint32_t i = 0; good && i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
+        good = decide(b, tensor, i, entry);
     }
-    return true;
+    Py_DECREF(size);
+    return good;
 }

@@ -41,6 +41,7 @@ read_config(td_builder_t *b)
     if (b->cfg.traceable_tensor_subclasses == NULL || !PyAnySet_Check(b->cfg.traceable_tensor_subclasses)) {
         return fail(b, "the configuration lacks traceable_tensor_subclasses");
     }
+    b->cfg.force_unspec_int = b->cfg.force_unspec_int && td_switch(b, TD_SWITCH_UNBACKED_INTS);
     td_plant_stale(&b->cfg.specialize_int);
     return 0;
 }
@@ -67,8 +68,8 @@ program_set_up(td_builder_t *b, td_abi_program_v1 const *program)
     b->config      = Py_NewRef(program->config);
     b->table_dict  = Py_NewRef(program->tables);
     b->export_mode = program->export_mode != 0;
-    if (strcmp(program->revision, "mission") != 0) {
-        return fail(b, "this subject follows the mission's revision only");
+    if (!td_switches_find(program->revision, &b->switches)) {
+        return fail(b, "this subject follows the revisions mission and installed");
     }
     if (!td_plant_load(why, sizeof why) || !td_tables_load(&b->tables, b->table_dict, why, sizeof why)) {
         return fail(b, why);

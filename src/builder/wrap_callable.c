@@ -87,6 +87,17 @@ td_wrap_comptime(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
     return true;
 }
 
+/* td_wrap_sys_modules: nothing guards sys.modules, and nothing of it is looked at. */
+bool
+td_wrap_sys_modules(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    (void)b;
+    (void)value;
+    td_var_make(out, TD_CLASS_PythonSysModulesVariable, 0);
+    out->source = at->id;
+    return true;
+}
+
 /* ---- functions ------------------------------------------------------------------ */
 
 /* unwrapped mirrors what UserFunctionVariable's constructor takes in the place of
@@ -305,7 +316,7 @@ td_is_skipped(td_builder_t *b, td_at_t const *at, PyObject *value)
     if (!file_of(b, value, &file)) {
         return -1;
     }
-    skip = check(b, file);
+    skip = TD_PLANT(ASKS_DYNAMO) ? td_plant_ask(file) : check(b, file);
     if (skip < 0) {
         td_stop_python(b);
     }

@@ -247,10 +247,11 @@ td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     }
     *dict = (td_dict_t){.items = (td_var_t *)(dict + 1), .keys = pairs.keys, .cnt = pairs.cnt,
                         .cls = (PyObject *)Py_TYPE(value)};
-    if (!td_depth_enter(b, TD_DEPTH_DICT, at) || !build_values(b, at, &pairs, guard, dict)) {
+    b->frames += TD_DEPTH_COMP;
+    if (!build_values(b, at, &pairs, guard, dict)) {
         return false;
     }
-    td_depth_leave(b, TD_DEPTH_DICT);
+    b->frames -= TD_DEPTH_COMP;
     if (is_default && !build_factory(b, at, value, dict)) {
         return false;
     }

@@ -1,74 +1,12 @@
 /* wrap_list.c: lists and what is like them: tuples, namedtuples, deques, values of
    an OrderedDict, iterators of tuples, ranges and slices. */
-#include "builder/td_builder_private.h"
+#include <string.h>
+
+#include "base/td_alloc.h"
 #include "builder/td_depth.h"
 #include "py/td_call.h"
 
 /* ---- list-likes -------------------------------------------------------------- */
-
-/* iterates_itself says whether the class of a namedtuple has an __iter__ of its own. */
-static bool
-iterates_itself(PyObject *value)
-{
-    return PyTuple_Check(value) && Py_TYPE(value)->tp_iter != PyTuple_Type.tp_iter;
-}
-
-/* iterated runs the value's own __iter__ and gives the members as a tuple that the
-   frame keeps; NULL: stopped.  Only an iterator of C is walked ahead of the builds:
-   what one of Python does would come at another time than in the reference. */
-static PyObject *
-iterated(td_builder_t *b, PyObject *value)
-{
-    PyObject *iter     = PyDict_GetItemString(PyEval_GetBuiltins(), "iter"); /* borrowed */
-    PyObject *iterator = iter == NULL ? NULL : td_call(iter, &value, 1);     /* owned */
-    PyObject *copy     = NULL;                                               /* owned until kept */
-
-    if (iterator == NULL) {
-        td_stop_passing(b, "L830/for/zero", __func__);
-        return NULL;
-    }
-    if (!Py_IS_TYPE(iterator, &PyTupleIter_Type) && !Py_IS_TYPE(iterator, &PyListIter_Type)) {
-        Py_DECREF(iterator);
-        td_stop_unsupported(b, "L395/if/T", __func__, "a namedtuple that is iterated in Python");
-        return NULL;
-    }
-    copy = PySequence_Tuple(iterator);
-    Py_DECREF(iterator);
-    if (copy == NULL) {
-        td_stop_python(b);
-        return NULL;
-    }
-    return td_keep_steal(b, copy) ? copy : NULL;
-}
-
-/* members gives the members of a list-like as a borrowed array: its own where it
-   has one, else that of a tuple which the frame keeps. */
-static bool
-members(td_builder_t *b, PyObject *value, PyObject *const **items, uint32_t *cnt)
-{
-    PyObject *copy = NULL; /* owned until kept */
-
-    if (PyList_CheckExact(value) || (PyTuple_Check(value) && !iterates_itself(value))) {
-        *items = PySequence_Fast_ITEMS(value);
-        *cnt   = (uint32_t)PySequence_Fast_GET_SIZE(value);
-        return true;
-    }
-    if (iterates_itself(value)) {
-        copy = TD_PLANT(USER_CODE_TWICE) && iterated(b, value) == NULL ? NULL : iterated(b, value);
-    } else {
-        copy = PySequence_Tuple(value);
-        if (copy == NULL) {
-            return td_stop_python(b);
-        }
-        copy = td_keep_steal(b, copy) ? copy : NULL;
-    }
-    if (copy == NULL) {
-        return false;
-    }
-    *items = PySequence_Fast_ITEMS(copy);
-    *cnt   = (uint32_t)PyTuple_GET_SIZE(copy);
-    return true;
-}
 
 static td_class_t
 list_type(td_builder_t *b, td_at_t const *at, PyObject *value)
@@ -82,11 +20,47 @@ list_type(td_builder_t *b, td_at_t const *at, PyObject *value)
     return td_is_namedtuple(b, at, value) ? TD_CLASS_NamedTupleVariable : TD_CLASS_ListVariable;
 }
 
+static bool
+points_at_itself(td_builder_t *b, PyObject *value)
+{
+    Py_XINCREF(TD_PLANT(LEAK_ON_REFUSAL) ? value : NULL);
+    return td_stop_raise(b, "L832/unimpl/raised", __func__, "torch._dynamo.exc.Unsupported",
+                         TD_PLANT(WRONG_MESSAGE) ? "a list points to itself"
+                                                 : "list elements are pointing to the list itself");
+}
+
+/* members gives the members of a list-like as a borrowed array: its own where it
+   has one, else that of a tuple which the frame keeps. */
+static bool
+members(td_builder_t *b, PyObject *value, PyObject *const **items, uint32_t *cnt)
+{
+    PyObject *copy = NULL; /* owned */
+
+    if (!PyList_CheckExact(value) && !PyTuple_Check(value)) {
+        copy = PySequence_Tuple(value); /* a deque or the values of an OrderedDict: C code iterates */
+        if (copy == NULL) {
+            return td_stop_python(b);
+        }
+        if (!td_keep_steal(b, copy)) {
+            return false;
+        }
+    }
+    *items = PySequence_Fast_ITEMS(copy == NULL ? value : copy);
+    *cnt   = (uint32_t)PySequence_Fast_GET_SIZE(copy == NULL ? value : copy);
+    for (uint32_t i = 0; i < *cnt; i++) {
+        if ((*items)[i] == value) {
+            return points_at_itself(b, value);
+        }
+    }
+    return true;
+}
+
 /* build_items mirrors the comprehensions over a container: each member under its
    own source, with the container's guard added. */
 static bool
 build_items(td_builder_t *b, td_at_t const *first, PyObject *const *values, td_guard_id_t guard, td_items_t *items)
 {
+    b->frames += TD_DEPTH_COMP;
     for (uint32_t i = 0; i < items->cnt; i++) {
         td_at_t child = td_source_nth(first, i);
 
@@ -94,41 +68,146 @@ build_items(td_builder_t *b, td_at_t const *first, PyObject *const *values, td_g
             return false;
         }
     }
+    b->frames -= TD_DEPTH_COMP;
     return true;
 }
 
-/* td_wrap_listlike mirrors VariableBuilder.wrap_listlike. */
-bool
-td_wrap_listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+static td_items_t *
+plain_items(td_builder_t *b, td_at_t const *at, PyObject *value, td_guard_id_t guard)
 {
     PyObject *const *values = NULL;
     td_items_t      *items  = NULL;
-    td_guard_id_t    guard  = 0;
     td_at_t          first  = {0};
     uint32_t         cnt    = 0;
-    bool             good   = false;
 
-    if (!td_depth_enter(b, TD_DEPTH_LIST, at) || !td_make_guards(b, at, TD_GUARD_LIST_LENGTH, &guard) ||
-        !members(b, value, &values, &cnt)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < cnt; i++) {
-        if (values[i] == value) {
-            Py_XINCREF(TD_PLANT(LEAK_ON_REFUSAL) ? value : NULL);
-            return td_stop_raise(b, "L832/unimpl/raised", __func__, "torch._dynamo.exc.Unsupported",
-                                 TD_PLANT(WRONG_MESSAGE) ? "a list points to itself"
-                                                         : "list elements are pointing to the list itself");
-        }
-    }
-    /* The builds go over the value once more, and its own __iter__ runs again. */
-    if (iterates_itself(value) && !members(b, value, &values, &cnt)) {
-        return false;
+    if (!members(b, value, &values, &cnt)) {
+        return NULL;
     }
     items = td_items_new(b, cnt);
-    good  = items != NULL &&
-           td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first) &&
-           build_items(b, &first, values, guard, items);
-    if (!good) {
+    if (items == NULL ||
+        !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first) ||
+        !build_items(b, &first, values, guard, items)) {
+        return NULL;
+    }
+    return items;
+}
+
+/* ---- namedtuples that iterate in their own way --------------------------------- */
+
+/* next gives the next item: 1 (new reference), 0 at the end, -1 stopped. */
+static int
+next(td_builder_t *b, PyObject *iterator, PyObject **item)
+{
+    *item = PyIter_Next(iterator);
+    if (*item != NULL) {
+        return 1;
+    }
+    return PyErr_Occurred() ? (td_stop_passing(b, "L830/for/some", __func__), -1) : 0;
+}
+
+/* own_iter asks the value's class for an iterator: user code.  NULL: stopped. */
+static PyObject *
+own_iter(td_builder_t *b, PyObject *value)
+{
+    PyObject *iterator = td_call_method(b->names.iter, &value, 1);
+
+    if (iterator == NULL) {
+        td_stop_passing(b, "L830/for/some", __func__);
+    } else if (!PyIter_Check(iterator)) {
+        Py_CLEAR(iterator);
+        td_stop_unsupported(b, "L830/for/some", __func__, "an __iter__ that gives no iterator");
+    }
+    return iterator;
+}
+
+/* look_for_itself mirrors the first loop of wrap_listlike. */
+static bool
+look_for_itself(td_builder_t *b, PyObject *value)
+{
+    PyObject *iterator = own_iter(b, value); /* owned */
+    PyObject *item     = NULL;               /* owned */
+    int       got      = iterator == NULL ? -1 : 1;
+    bool      itself   = false;
+
+    while (!itself && got == 1 && (got = next(b, iterator, &item)) == 1) {
+        itself = item == value;
+        Py_DECREF(item);
+    }
+    Py_XDECREF(iterator);
+    return itself ? points_at_itself(b, value) : got == 0;
+}
+
+typedef TD_ARRAY(td_var_t) vars_t;
+
+/* build_each builds what the second iteration gives, one by one as it comes. */
+static bool
+build_each(td_builder_t *b, td_at_t const *at, PyObject *iterator, td_guard_id_t guard, vars_t *vars)
+{
+    PyObject *item = NULL; /* owned until kept */
+    int       got  = 0;
+
+    b->frames += TD_DEPTH_COMP;
+    while ((got = next(b, iterator, &item)) == 1) {
+        td_at_t  child = {0};
+        td_var_t var   = {0};
+
+        if (!td_keep_steal(b, item) ||
+            !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, 1, &child)) {
+            return false;
+        }
+        b->frame.sources.blocks[b->frame.sources.block_cnt - 1].start = vars->cnt;
+        if (!td_build(b, &child, item, &var) || !td_var_add_guards(b, &var, guard)) {
+            return false;
+        }
+        if (!TD_ARRAY_PUSH(*vars, var)) {
+            return td_stop_nomem(b);
+        }
+    }
+    b->frames -= TD_DEPTH_COMP;
+    return got == 0;
+}
+
+static td_items_t *
+own_items(td_builder_t *b, td_at_t const *at, PyObject *value, td_guard_id_t guard)
+{
+    PyObject   *iterator = NULL; /* owned */
+    td_items_t *items    = NULL;
+    vars_t      vars     = {0};
+
+    if (!look_for_itself(b, value) || (TD_PLANT(USER_CODE_TWICE) && !look_for_itself(b, value))) {
+        return NULL;
+    }
+    iterator = own_iter(b, value);
+    if (iterator != NULL && build_each(b, at, iterator, guard, &vars)) {
+        items = td_items_new(b, vars.cnt);
+    }
+    if (items != NULL && vars.cnt > 0) {
+        memcpy(items->items, vars.at, vars.cnt * sizeof *vars.at);
+    }
+    td_free(vars.at);
+    Py_XDECREF(iterator);
+    return items;
+}
+
+/* ---- wrap_listlike --------------------------------------------------------------- */
+
+static bool
+iterates_itself(PyObject *value)
+{
+    return PyTuple_Check(value) && Py_TYPE(value)->tp_iter != PyTuple_Type.tp_iter;
+}
+
+static bool
+listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_items_t   *items = NULL;
+    td_guard_id_t guard = 0;
+
+    if (!td_make_guards(b, at, TD_GUARD_LIST_LENGTH, &guard)) {
+        return false;
+    }
+    items = iterates_itself(value) ? own_items(b, at, value, guard) : plain_items(b, at, value, guard);
+    if (items == NULL) {
         return false;
     }
     items->made_with = (td_mut_t){.cls = TD_CLASS_MutableLocal};
@@ -137,11 +216,20 @@ td_wrap_listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
     out->of.list = items;
     if (out->cls == TD_CLASS_NamedTupleVariable) {
         items->cls = (PyObject *)Py_TYPE(value);
-        if (!td_keep(b, items->cls)) {
-            return false;
-        }
+        return td_keep(b, items->cls);
     }
-    td_depth_leave(b, TD_DEPTH_LIST);
+    return true;
+}
+
+/* td_wrap_listlike mirrors VariableBuilder.wrap_listlike. */
+bool
+td_wrap_listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    b->frames += TD_DEPTH_FUNC;
+    if (!listlike(b, at, value, out)) {
+        return false;
+    }
+    b->frames -= TD_DEPTH_FUNC;
     return !PyList_CheckExact(value) || TD_PLANT(WRONG_MUTABILITY) ||
            td_track_obj(b, at, value, TD_CLASS_MutableSideEffects, out);
 }
@@ -183,6 +271,7 @@ td_wrap_tuple_iterator(td_builder_t *b, td_at_t const *at, PyObject *value, td_v
     td_at_t       first = {0};
     uint32_t      cnt   = 0;
 
+    b->frames += TD_DEPTH_FUNC;
     if (!td_make_guards(b, at, TD_GUARD_TUPLE_ITERATOR_LEN, &guard)) {
         return false;
     }
@@ -192,12 +281,12 @@ td_wrap_tuple_iterator(td_builder_t *b, td_at_t const *at, PyObject *value, td_v
     }
     cnt   = (uint32_t)PyTuple_GET_SIZE(left);
     items = td_keep_steal(b, left) ? td_items_new(b, cnt) : NULL;
-    if (items == NULL || !td_depth_enter(b, TD_DEPTH_LIST, at) ||
+    if (items == NULL ||
         !td_children(b, at, TD_SOURCE_CLASS_TupleIteratorGetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first) ||
         !build_items(b, &first, PySequence_Fast_ITEMS(left), guard, items)) {
         return false;
     }
-    td_depth_leave(b, TD_DEPTH_LIST);
+    b->frames -= TD_DEPTH_FUNC;
     items->made_with = (td_mut_t){.cls = TD_CLASS_MutableLocal};
     td_var_make(out, TD_CLASS_TupleIteratorVariable, guard);
     out->mut     = &items->made_with;
@@ -237,6 +326,7 @@ build_parts(td_builder_t *b, td_at_t const *at, PyObject *value, td_items_t *ite
     if (!td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, names, NULL, PART_CNT, &first)) {
         return false;
     }
+    b->frames += TD_DEPTH_COMP;
     for (uint32_t i = 0; i < PART_CNT; i++) {
         td_at_t   child = td_source_nth(&first, i);
         PyObject *got   = part(b, value, names[i]); /* borrowed from the keep */
@@ -245,6 +335,7 @@ build_parts(td_builder_t *b, td_at_t const *at, PyObject *value, td_items_t *ite
             return false;
         }
     }
+    b->frames -= TD_DEPTH_COMP;
     return true;
 }
 
@@ -263,10 +354,10 @@ td_wrap_slice_range(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_
     td_items_t   *items    = td_items_new(b, PART_CNT);
     td_guard_id_t guard    = 0;
 
-    if (items == NULL || !td_depth_enter(b, TD_DEPTH_ATTR, at) || !build_parts(b, at, value, items)) {
+    b->frames += TD_DEPTH_FUNC;
+    if (items == NULL || !build_parts(b, at, value, items)) {
         return false;
     }
-    td_depth_leave(b, TD_DEPTH_ATTR);
     if (!td_make_guards(b, at, is_slice || TD_PLANT(WRONG_GUARD_KIND) ? TD_GUARD_TYPE_MATCH : TD_GUARD_EQUALS_MATCH,
                         &guard)) {
         return false;
@@ -275,6 +366,7 @@ td_wrap_slice_range(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_
         return td_stop_raise(b, "L867/ret/reached", __func__, "torch._dynamo.exc.Unsupported",
                              "Dynamic slicing on data-dependent value is not supported");
     }
+    b->frames -= TD_DEPTH_FUNC;
     td_var_make(out, is_slice ? TD_CLASS_SliceVariable : TD_CLASS_RangeVariable, guard);
     out->of.list = items;
     return true;

@@ -1,6 +1,6 @@
 /* wrap_literal.c: literals: numbers, strings, None, torch.Size, device, dtype, and
    sets of literals. */
-#include "builder/td_builder_private.h"
+#include "builder/td_depth.h"
 
 /* constant makes a ConstantVariable with a guard of kind. */
 static bool
@@ -30,6 +30,7 @@ size(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first)) {
         return false;
     }
+    b->frames += TD_DEPTH_COMP;
     for (uint32_t i = 0; i < cnt; i++) {
         td_at_t child = td_source_nth(&first, i);
 
@@ -37,6 +38,7 @@ size(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
             return false;
         }
     }
+    b->frames -= TD_DEPTH_COMP;
     if (!td_make_guards(b, at, TD_GUARD_LIST_LENGTH, &guard)) {
         return false;
     }
@@ -84,7 +86,7 @@ td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *va
     if (b->cfg.force_unspec_int) {
         return td_stop_unsupported(b, "L1156/if/T", __func__, "ints as unbacked symbols");
     }
-    if (!scalar_seen(b, at, value, &entry)) {
+    if (!td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) || !scalar_seen(b, at, value, &entry)) {
         return false;
     }
     if ((b->cfg.automatic_dynamic_shapes && entry->scalar == NULL) || !b->cfg.assume_static_by_default) {
@@ -103,31 +105,46 @@ is_zero_or_one(PyObject *value)
     return overflow == 0 && (number == 0 || number == 1);
 }
 
+/* unspecialized_int mirrors the int branch of wrap_literal. */
+static bool
+unspecialized_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    bool good = false;
+
+    if (!b->cfg.force_unspec_int) {
+        if (is_zero_or_one(value) && !TD_PLANT(WRONG_BRANCH)) {
+            return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
+        }
+        if (!td_guard_source_of(b, at) || !td_depth_reach(b, TD_REACH_WHERE, at->depth)) {
+            return false;
+        }
+        if (!td_where_is_local((td_where_t)at->where) || td_where_is_nn_module((td_where_t)at->where)) {
+            return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
+        }
+    }
+    b->frames += TD_DEPTH_FUNC;
+    good = td_wrap_unspecialized_primitive(b, at, value, out);
+    b->frames -= TD_DEPTH_FUNC;
+    return good;
+}
+
 /* td_wrap_literal mirrors VariableBuilder.wrap_literal. */
 bool
 td_wrap_literal(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     bool unspec = !b->cfg.specialize_int;
+    bool good   = false;
 
-    if (unspec && (PyObject *)Py_TYPE(value) == b->tables.size) {
-        return size(b, at, value, out);
+    b->frames += TD_DEPTH_FUNC;
+    if (unspec && PyLong_CheckExact(value)) {
+        good = unspecialized_int(b, at, value, out);
+    } else if (unspec && (PyObject *)Py_TYPE(value) == b->tables.size) {
+        good = size(b, at, value, out);
+    } else {
+        good = constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
     }
-    if (!unspec || !PyLong_CheckExact(value)) {
-        return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
-    }
-    if (b->cfg.force_unspec_int) {
-        return td_wrap_unspecialized_primitive(b, at, value, out);
-    }
-    if (is_zero_or_one(value) && !TD_PLANT(WRONG_BRANCH)) {
-        return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
-    }
-    if (!td_guard_source_of(b, at)) {
-        return false;
-    }
-    if (!td_where_is_local((td_where_t)at->where) || td_where_is_nn_module((td_where_t)at->where)) {
-        return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
-    }
-    return td_wrap_unspecialized_primitive(b, at, value, out);
+    b->frames -= TD_DEPTH_FUNC;
+    return good;
 }
 
 /* td_wrap_frozenset mirrors the frozenset branch of _wrap: guarded by identity. */

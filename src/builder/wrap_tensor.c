@@ -1,7 +1,7 @@
 /* wrap_tensor.c: plain tensors and parameters of static shape. */
 #include <string.h>
 
-#include "builder/td_builder_private.h"
+#include "builder/td_depth.h"
 
 /* ---- wrap_to_fake_tensor_and_record ------------------------------------------------- */
 
@@ -68,19 +68,11 @@ wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
 {
     td_frame_t       *frame     = &b->frame;
     bool              is_static = always_static(b, at, tensor);
-    PyObject         *size      = NULL; /* owned */
     td_fake_t        *fake      = NULL;
     td_tracked_fake_t row       = {.source = at->id};
 
-    if (!is_static) {
-        bool good = false;
-
-        size = td_tensor_call(b, tensor, b->names.size);
-        good = size != NULL && td_automatic_dynamic(b, at, tensor, size);
-        Py_XDECREF(size);
-        if (!good) {
-            return NULL;
-        }
+    if (!is_static && !td_automatic_dynamic(b, at, tensor)) {
+        return NULL;
     }
     fake = td_fake_of(b, tensor, true);
     if (fake == NULL) {
@@ -142,9 +134,11 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
 
 /* ---- register_attr_or_module -------------------------------------------------------------- */
 
-/* module_key finds or makes the name under which tensor is registered. */
+/* module_key finds or makes the name under which tensor is registered.  by_source:
+   nothing but its constant source made it an attribute, and then the source's name
+   was turned into a word before it came here. */
 static bool
-module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_module_t *module)
+module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool by_source, td_module_t *module)
 {
     td_frame_t *frame = &b->frame;
     td_buf_t    name  = {0};
@@ -160,7 +154,7 @@ module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_module_t *mo
         }
     }
     good = td_source_name(&frame->sources, at->id, &name);
-    if (good && at->where == TD_WHERE_CONSTANT) {
+    if (good && by_source) {
         td_fxname_target(&first, name.bytes, name.sz);
     } else if (good) {
         td_buf_put(&first, name.bytes, name.sz);
@@ -218,7 +212,8 @@ td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t 
         !td_source_guard(b, at, TD_GUARD_DATA_PTR_MATCH, false, &pointer)) {
         return false;
     }
-    if (!module_key(b, at, tensor, &module) || !note_param(b, &module, at->id)) {
+    if (!module_key(b, at, tensor, at->where == TD_WHERE_CONSTANT && (address == NULL || address == Py_None), &module) ||
+        !note_param(b, &module, at->id)) {
         return false;
     }
     node = td_graph_get_attr(b, module.key, module.key_sz);
@@ -305,13 +300,19 @@ tensor_match(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_guard_id_t
     return !made->is_strong || td_keep(b, tensor);
 }
 
-/* copy_dict mirrors value.__dict__.copy(): a dict of the frame's own. */
+/* copy_dict mirrors value.__dict__.copy(): a dict of the frame's own.  Asking makes
+   the instance dict of a tensor that had none, as it does in the reference. */
 static PyObject *
 copy_dict(td_builder_t *b, PyObject *tensor)
 {
-    PyObject **dict = _PyObject_GetDictPtr(tensor);
-    PyObject  *copy = dict == NULL || *dict == NULL ? PyDict_New() : PyDict_Copy(*dict); /* owned until kept */
+    PyObject *dict = td_tensor_attr(b, tensor, b->names.dict); /* owned */
+    PyObject *copy = NULL;                                     /* owned until kept */
 
+    if (dict == NULL) {
+        return NULL;
+    }
+    copy = PyDict_Check(dict) ? PyDict_Copy(dict) : NULL;
+    Py_DECREF(dict);
     if (copy == NULL) {
         td_stop_python(b);
         return NULL;
@@ -350,20 +351,32 @@ new_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, uint32_t hash, t
     return finish_input(b, at, tensor, node, hash, out);
 }
 
-/* td_wrap_tensor mirrors VariableBuilder.wrap_tensor for exact Tensors and
-   Parameters. */
-bool
-td_wrap_tensor(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+/* is_attr mirrors the first condition of wrap_tensor.  An FSDP module is a module too:
+   whether "not of an FSDP module" stands for both operands or for the last one alone
+   is a matter of parentheses. */
+static bool
+is_attr(td_builder_t *b, td_where_t where, bool has_address)
+{
+    bool is_fsdp = td_where_is_fsdp(where);
+
+    if (td_where_is_nn_module(where) && !(is_fsdp && td_switch(b, TD_SWITCH_FSDP_IS_NO_ATTR))) {
+        return true;
+    }
+    return has_address && !is_fsdp;
+}
+
+static bool
+wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     td_where_t where = (td_where_t)at->where;
     td_var_t  *known = NULL;
     uint32_t   hash  = 0;
     PyObject  *mark  = td_mark(value, b->names.static_address); /* borrowed */
 
-    if (!td_guard_source_of(b, at)) {
+    if (!td_guard_source_of(b, at) || !td_depth_reach(b, TD_REACH_WHERE, at->depth)) {
         return false;
     }
-    if ((td_where_is_nn_module(where) || (mark != NULL && mark != Py_None)) && !td_where_is_fsdp(where)) {
+    if (is_attr(b, where, mark != NULL && mark != Py_None)) {
         return td_register_attr(b, at, value, out);
     }
     if (where == TD_WHERE_CONSTANT) {
@@ -372,10 +385,26 @@ td_wrap_tensor(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *ou
     if (td_is_traceable_subclass(b, at, value) != 0) {
         return td_stop_unsupported(b, "L1001/if/T", __func__, "Tensor itself among the traceable subclasses");
     }
+    if (!td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) || !td_depth_hash(b, at->depth)) {
+        return false;
+    }
     known = find_input(b, at, &hash);
     if (known != NULL) {
         *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = known};
         return true;
     }
     return new_input(b, at, value, hash, out);
+}
+
+/* td_wrap_tensor mirrors VariableBuilder.wrap_tensor for exact Tensors and
+   Parameters. */
+bool
+td_wrap_tensor(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    bool good = false;
+
+    b->frames += TD_DEPTH_FUNC;
+    good = wrap(b, at, value, out);
+    b->frames -= TD_DEPTH_FUNC;
+    return good;
 }

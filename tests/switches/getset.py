@@ -1,0 +1,6 @@
+"""Switch GETSET: a getset descriptor, which no class made in Python has."""
+import types
+
+
+def frames():
+    return [[(("local", "code"), types.FunctionType.__code__)]]
