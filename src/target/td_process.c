@@ -17,7 +17,7 @@ enum {
     EXIT_HARNESS   = 3,
     TURN_LENGTH    = 2048, /* a second or two: some twenty swarms a minute */
     STAND_ASIDE = 8, /* one mutation in so many is the engine's own: bytes we would never write */
-    FRESH       = 4, /* one in so many is no mutation but a new program */
+    FRESH       = 3, /* one in so many is no mutation but a new program */
     ONLY_SZ     = 4096,
 };
 

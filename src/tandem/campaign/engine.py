@@ -81,6 +81,7 @@ class Process:
             f"-seed={seed & 0x7FFFFFFF or 1}",
             "-reload=5",
             "-len_control=0",  # programs are as long as they are; small ones alone find little
+            "-reduce_inputs=0",
             "-print_final_stats=1",
         ]
         if seconds is not None:
