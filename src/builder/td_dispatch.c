@@ -37,6 +37,13 @@ met_again(td_builder_t *b, td_at_t const *at, td_var_t *tracked, td_var_t *out)
     return make_dupe_guard(b, at, tracked->source, &guard) && td_var_add_guards(b, out, guard);
 }
 
+/* can_lift_attrs mirrors _can_lift_attrs_to_inputs for the classes made here. */
+static bool
+can_lift_attrs(td_class_t cls)
+{
+    return cls == TD_CLASS_TensorVariable || cls == TD_CLASS_UserDefinedObjectVariable;
+}
+
 bool
 td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
@@ -53,7 +60,7 @@ td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     } else if (td_wrap(b, at, value, out)) {
         td_var_clone(out);
         out->source = TD_PLANT(LOST_SOURCE) && out->cls == TD_CLASS_TupleVariable ? 0 : at->id;
-        good        = out->cls != TD_CLASS_TensorVariable ||
+        good        = !can_lift_attrs((td_class_t)out->cls) ||
                td_track_obj(b, at, value, TD_CLASS_AttributeMutationExisting, out);
     }
     b->frames -= TD_DEPTH_CALL;

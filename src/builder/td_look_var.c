@@ -452,6 +452,10 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
         break;
     case HOLDS_VALUE:
         td_fields_put(fields, value_field((td_class_t)var->cls), td_look_value(look, var->of.value));
+        if (var->cls == TD_CLASS_UserDefinedObjectVariable) {
+            td_fields_put(fields, TD_FIELD_UserDefinedObjectVariable_value_type,
+                          td_look_value(look, (PyObject *)Py_TYPE(var->of.value)));
+        }
         break;
     case HOLDS_LIST:
         put_list(look, var, fields);

@@ -76,6 +76,22 @@ td_wrap_user_class(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t
     return point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH, true, out);
 }
 
+/* td_wrap_user_object mirrors the last branch of _wrap for a class whose own
+   __setattr__ keeps the branch from tracking the object; __call__ tracks it all the
+   same. */
+bool
+td_wrap_user_object(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return point_at(b, at, value, TD_CLASS_UserDefinedObjectVariable, TD_GUARD_TYPE_MATCH, true, out);
+}
+
+bool
+td_wrap_user_object_tracked(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return td_wrap_user_object(b, at, value, out) &&
+           td_track_obj(b, at, value, TD_CLASS_AttributeMutationExisting, out);
+}
+
 /* td_wrap_comptime: the entry of the id table makes a tracker without anything. */
 bool
 td_wrap_comptime(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
