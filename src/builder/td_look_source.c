@@ -205,39 +205,93 @@ row(td_look_t *look, td_guard_t const *guard, td_val_t with)
                          td_guard_kind_name((td_guard_kind_t)guard->kind), guard->is_volatile, with);
 }
 
-/* rows_of writes ids (sorted in place): plain guards that say the same are one,
-   those with a payload are each their own. */
+/* A plain guard and its row. */
+typedef struct {
+    td_val_t      row;
+    td_guard_id_t id;
+} plain_t;
+
+static int
+cmp_plain(void const *a, void const *b)
+{
+    plain_t const *x = a;
+    plain_t const *y = b;
+
+    return x->row != y->row ? cmp_id(&x->row, &y->row) : cmp_id(&x->id, &y->id);
+}
+
+/* is_new says whether plain[idx] is equal to none of those before it.  Rows that
+   say the same are one guard but where the sources are not equal as Python compares
+   them: an index that is NaN is only equal to itself. */
+static bool
+is_new(td_look_t *look, plain_t const *plain, uint32_t idx)
+{
+    td_guard_t const *guards = look->b->frame.guards.guards;
+
+    for (uint32_t i = idx; i-- > 0 && plain[i].row == plain[idx].row;) {
+        if (td_source_equal(&look->b->frame.sources, guards[plain[i].id].source, guards[plain[idx].id].source)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+plain_rows(td_look_t *look, plain_t *plain, uint32_t cnt, td_vals_t *rows)
+{
+    if (cnt > 1) {
+        qsort(plain, cnt, sizeof *plain, cmp_plain);
+    }
+    for (uint32_t i = 0; i < cnt; i++) {
+        if (is_new(look, plain, i)) {
+            td_vals_add(look, rows, plain[i].row);
+        }
+    }
+}
+
+static void
+pending_rows(td_look_t *look, pending_t *pending, uint32_t cnt, td_vals_t *rows)
+{
+    if (cnt > 1 && td_obs_status(look->obs) == TD_OK) {
+        qsort(pending, cnt, sizeof *pending, cmp_pending);
+    }
+    for (uint32_t i = 0; i < cnt; i++) {
+        td_guard_t const *guard = &look->b->frame.guards.guards[pending[i].id];
+
+        td_vals_add(look, rows, row(look, guard, payload(look, guard)));
+    }
+}
+
+/* rows_of writes ids (sorted in place): plain guards that are equal are one, those
+   with a payload are each their own. */
 static void
 rows_of(td_look_t *look, uint32_t *ids, uint32_t cnt, td_vals_t *rows)
 {
-    td_guards_t const *guards  = &look->b->frame.guards;
-    pending_t         *pending = td_malloc((cnt + 1) * sizeof *pending);
-    uint32_t           pending_cnt = 0;
+    pending_t *pending     = td_malloc((cnt + 1) * sizeof *pending);
+    plain_t   *plain       = td_malloc((cnt + 1) * sizeof *plain);
+    uint32_t   pending_cnt = 0;
+    uint32_t   plain_cnt   = 0;
 
-    if (pending == NULL) {
+    if (pending == NULL || plain == NULL) {
         look->failed = true;
-        return;
+        goto done;
     }
     cnt = unique(ids, cnt);
     for (uint32_t i = 0; i < cnt; i++) {
-        td_guard_t const *guard = &guards->guards[ids[i]];
+        td_guard_t const *guard = &look->b->frame.guards.guards[ids[i]];
 
         if (guard->has_payload) {
             pending[pending_cnt++] = (pending_t){look, ids[i], td_look_source(look, guard->source),
                                                  td_obs_cstr(look->obs, td_guard_kind_name((td_guard_kind_t)guard->kind))};
         } else {
-            td_vals_add(look, rows, row(look, guard, td_obs_null(look->obs)));
+            plain[plain_cnt++] = (plain_t){row(look, guard, td_obs_null(look->obs)), ids[i]};
         }
     }
-    rows->cnt = unique(rows->at, rows->cnt);
-    if (pending_cnt > 1 && td_obs_status(look->obs) == TD_OK) {
-        qsort(pending, pending_cnt, sizeof *pending, cmp_pending);
-    }
-    for (uint32_t i = 0; i < pending_cnt; i++) {
-        td_guard_t const *guard = &guards->guards[pending[i].id];
+    plain_rows(look, plain, plain_cnt, rows);
+    pending_rows(look, pending, pending_cnt, rows);
 
-        td_vals_add(look, rows, row(look, guard, payload(look, guard)));
-    }
+done:
+    td_free(plain);
     td_free(pending);
 }
 
