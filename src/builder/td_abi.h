@@ -32,7 +32,8 @@ enum { TD_ABI_VERSION = 1 };
 typedef struct {
     size_t      struct_sz;
     PyObject   *objects;      /* borrowed tuple: the program's objects, index = ordinal */
-    PyObject   *config;       /* borrowed dict: every Dynamo config value a builder may read, as in force */
+    PyObject   *config;       /* borrowed dict: every Dynamo config value a builder may read, as
+                                 in force */
     PyObject   *tables;       /* borrowed dict: module data of Dynamo read as data at each build
                                  (see src/builder/td_tables.h for the keys) */
     char const *revision;     /* "mission" or "installed" */
@@ -54,7 +55,8 @@ typedef struct {
 typedef struct td_abi_value_v1 td_abi_value_v1;
 struct td_abi_value_v1 {
     size_t                 struct_sz;
-    int                    kind;      /* 0 plain object, 1 fake tensor, 2 symbolic number, 3 sequence */
+    int                    kind;      /* 0 plain object, 1 fake tensor, 2 symbolic number, 3
+                                         sequence */
     PyObject              *plain;     /* kind 0, borrowed */
     td_abi_fake_v1 const  *fake;      /* kind 1 */
     char const            *expr;      /* kind 2: expression; hint and type beside it */
@@ -65,13 +67,16 @@ struct td_abi_value_v1 {
 
 typedef struct {
     size_t                 struct_sz;
-    char const            *target;            /* canonical name of what was called, with op ("call_method size") */
+    char const            *target;            /* canonical name of what was called, with op
+                                                 ("call_method size") */
     td_abi_value_v1 const *args; size_t arg_cnt;
     char const            *exception_class;   /* NULL: it returned result */
     char const            *exception_text;
     td_abi_value_v1        result;
-    char const *const     *symbols_created; size_t symbol_cnt; /* "s1=4 source" rows, in creation order */
-    char const *const     *guards;          size_t guard_cnt;  /* ShapeEnv guard expressions added */
+    char const *const     *symbols_created; size_t symbol_cnt; /* "s1=4 source" rows, in creation
+                                                                  order */
+    char const *const     *guards;          size_t guard_cnt;  /* ShapeEnv guard expressions
+                                                                  added */
     char const *const     *replacements;    size_t replacement_cnt;
     char const *const     *ranges;          size_t range_cnt;
 } td_abi_oprec_v1;
@@ -87,17 +92,21 @@ typedef struct {
 typedef struct {
     size_t                 struct_sz;
     PyObject              *f_locals;     /* borrowed dict */
-    PyObject              *f_globals;    /* borrowed dict; the subject reads it and writes nothing */
+    PyObject              *f_globals;    /* borrowed dict; the subject reads it and writes
+                                            nothing */
     PyObject              *constraints;  /* borrowed list of export constraints, or None */
     td_abi_state_v1 const *state;        /* NULL: fresh */
-    int                    recursion_left; /* Python frames left at the root, as the reference has them */
+    int                    recursion_left; /* Python frames left at the root, as the reference
+                                              has them */
 } td_abi_frame_v1;
 
 typedef struct {
     size_t                 struct_sz;
-    PyObject              *spec;    /* borrowed tuple: source_spec of the cases page, entry point included */
+    PyObject              *spec;    /* borrowed tuple: source_spec of the cases page, entry point
+                                       included */
     PyObject              *value;   /* borrowed */
-    td_abi_oprec_v1 const *records; size_t record_cnt; /* what the subject's build may ask for, in order */
+    td_abi_oprec_v1 const *records; size_t record_cnt; /* what the subject's build may ask for,
+                                                          in order */
     int                    have_records; /* 0: none were kept; asking is "no operator record" */
 } td_abi_root_v1;
 
@@ -108,8 +117,10 @@ enum { TD_ABI_TRACKER = 1, TD_ABI_EXCEPTION = 2, TD_ABI_UNSUPPORTED = 3, TD_ABI_
 typedef struct {
     size_t      struct_sz;
     int         kind;
-    char const *arm;      /* id of the reference's arm that decided, as the subject names it; never NULL */
-    char const *why;      /* UNSUPPORTED: what is not there; POISONED: the reason; EXCEPTION: class name; else "" */
+    char const *arm;      /* id of the reference's arm that decided, as the subject names it;
+                             never NULL */
+    char const *why;      /* UNSUPPORTED: what is not there; POISONED: the reason; EXCEPTION:
+                             class name; else "" */
     char const *function; /* the C function that decided; never NULL */
 } td_abi_outcome_v1;      /* texts live until frame_close */
 
@@ -127,7 +138,8 @@ typedef struct {
     int  (*program_open) (td_abi_program_v1 const *program, void **self);
     int  (*frame_open)   (void *self, td_abi_frame_v1 const *frame);
     int  (*root)         (void *self, td_abi_root_v1 const *root, td_abi_outcome_v1 *outcome);
-    int  (*frame_observe)(void *self, td_abi_sink_v1 sink, void *ctx); /* canonical bytes of the Frame record */
+    /* canonical bytes of the Frame record */
+    int  (*frame_observe)(void *self, td_abi_sink_v1 sink, void *ctx);
     void (*frame_close)  (void *self);
     void (*program_close)(void *self);
     char const *(*error) (void *self); /* one line about the last non-zero return */

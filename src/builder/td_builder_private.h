@@ -36,11 +36,14 @@ typedef struct {
     td_stop_kind_t kind;
     char const    *arm;      /* the reference's arm that decided; static */
     char const    *function; /* static */
-    char const    *why;      /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; in the arena or static */
+    char const    *why;      /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; in the
+                                arena or static */
     char const    *message;  /* EXCEPTION: message, UTF-8 in the arena or static */
     size_t         message_sz;
-    PyObject      *text;     /* EXCEPTION: the message as a str instead, from the frame's keep; or NULL */
-    char const    *key_error; /* EXCEPTION KeyError: the GuardSource member that is its argument; else NULL */
+    PyObject      *text;     /* EXCEPTION: the message as a str instead, from the frame's keep;
+                                or NULL */
+    char const    *key_error; /* EXCEPTION KeyError: the GuardSource member that is its argument;
+                                 else NULL */
 } td_stop_t;
 
 /* ---- configuration ------------------------------------------------------- */
@@ -201,7 +204,8 @@ typedef struct {
     TD_ARRAY(td_tracked_t)       tracked;       /* SideEffects.id_to_variable */
     TD_ARRAY(PyObject *)         keepalive;     /* SideEffects.keepalive; borrowed from the keep */
 
-    TD_ARRAY(td_guard_id_t)      output_guards; /* GuardsContext.dynamo_guards, equal ones may repeat */
+    TD_ARRAY(td_guard_id_t)      output_guards; /* GuardsContext.dynamo_guards, equal ones may
+                                                   repeat */
     TD_ARRAY(td_input_t)         inputs;        /* OutputGraph.input_source_to_var */
     TD_ARRAY(td_tracked_fake_t)  tracked_fakes;
     TD_ARRAY(td_id_sources_t)    id_sources;    /* tracked_fakes_id_to_source */
@@ -251,7 +255,8 @@ typedef struct {
     bool             export_mode;
     uint32_t         frame_idx;
     td_stop_t        stop;   /* why the running root stopped */
-    int              frames; /* Python frames that the reference has on its stack now, from the root */
+    int              frames; /* Python frames that the reference has on its stack now, from the
+                                root */
     char             why[256];
 } td_builder_t;
 
@@ -270,7 +275,8 @@ bool td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, 
 bool td_stop_nomem(td_builder_t *b);
 /* td_stop_passing: the pending exception is what the reference raises too. */
 bool td_stop_passing(td_builder_t *b, char const *arm, char const *function);
-/* td_stop_python: an exception is set that the reference would not see: this builder broke.  It is cleared. */
+/* td_stop_python: an exception is set that the reference would not see: this builder broke.  It
+   is cleared. */
 bool td_stop_python(td_builder_t *b);
 
 /* ---- the frame's own memory ---------------------------------------------------- */
@@ -390,7 +396,8 @@ bool td_frame_state_knows(td_builder_t *b, td_at_t const *at, bool *known);
 /* td_frame_state_spell gives every entry its text; before a frame is let go. */
 bool td_frame_state_spell(td_builder_t *b);
 
-/* ---- tensors ---------------------------------------------------------------------------------- */
+/* ---- tensors
+   ---------------------------------------------------------------------------------- */
 
 /* td_graph_input mirrors SubgraphTracer.create_graph_input; td_graph_get_attr the
    create_proxy of a get_attr node.  NULL: stopped. */
@@ -428,7 +435,8 @@ bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_
 /* td_register_attr mirrors register_attr_or_module for a tensor. */
 bool td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out);
 
-/* ---- observing ----------------------------------------------------------------------------------- */
+/* ---- observing
+   ----------------------------------------------------------------------------------- */
 
 int td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx);
 

@@ -21,28 +21,40 @@ stop(td_builder_t *b, td_stop_t const *with)
 bool
 td_stop_unsupported(td_builder_t *b, char const *arm, char const *function, char const *why)
 {
-    return stop(b, &(td_stop_t){.kind = TD_STOP_UNSUPPORTED, .arm = arm, .function = function, .why = why});
+    return stop(
+        b, &(td_stop_t){.kind = TD_STOP_UNSUPPORTED, .arm = arm, .function = function, .why = why});
 }
 
 bool
-td_stop_raise(td_builder_t *b, char const *arm, char const *function, char const *cls, char const *message)
+td_stop_raise(td_builder_t *b, char const *arm, char const *function, char const *cls,
+              char const *message)
 {
-    return stop(b, &(td_stop_t){.kind = TD_STOP_EXCEPTION, .arm = arm, .function = function, .why = cls,
-                                .message = message, .message_sz = strlen(message)});
+    return stop(b, &(td_stop_t){.kind       = TD_STOP_EXCEPTION,
+                                .arm        = arm,
+                                .function   = function,
+                                .why        = cls,
+                                .message    = message,
+                                .message_sz = strlen(message)});
 }
 
 bool
-td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, char const *cls, PyObject *text)
+td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, char const *cls,
+                   PyObject *text)
 {
-    return stop(b, &(td_stop_t){.kind = TD_STOP_EXCEPTION, .arm = arm, .function = function, .why = cls,
-                                .message = "", .text = text});
+    return stop(b, &(td_stop_t){.kind     = TD_STOP_EXCEPTION,
+                                .arm      = arm,
+                                .function = function,
+                                .why      = cls,
+                                .message  = "",
+                                .text     = text});
 }
 
 bool
 td_stop_nomem(td_builder_t *b)
 {
     snprintf(b->why, sizeof b->why, "out of memory");
-    return stop(b, &(td_stop_t){.kind = TD_STOP_FAILED, .arm = "", .function = __func__, .why = b->why});
+    return stop(
+        b, &(td_stop_t){.kind = TD_STOP_FAILED, .arm = "", .function = __func__, .why = b->why});
 }
 
 bool
@@ -58,7 +70,8 @@ td_stop_python(td_builder_t *b)
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
-    return stop(b, &(td_stop_t){.kind = TD_STOP_FAILED, .arm = "", .function = __func__, .why = b->why});
+    return stop(
+        b, &(td_stop_t){.kind = TD_STOP_FAILED, .arm = "", .function = __func__, .why = b->why});
 }
 
 /* class_name gives "module.qualname" of an exception's class, the bare name for a
@@ -66,16 +79,18 @@ td_stop_python(td_builder_t *b)
 static char const *
 class_name(td_builder_t *b, PyObject *cls)
 {
-    PyObject   *module = PyObject_GetAttrString(cls, "__module__");   /* owned; a class of C or of torch */
-    PyObject   *name   = PyObject_GetAttrString(cls, "__qualname__"); /* owned */
-    PyObject   *full   = NULL;                                        /* owned */
-    char const *text   = NULL;
-    char       *kept   = NULL;
-    Py_ssize_t  sz     = 0;
+    PyObject *module =
+        PyObject_GetAttrString(cls, "__module__"); /* owned; a class of C or of torch */
+    PyObject   *name = PyObject_GetAttrString(cls, "__qualname__"); /* owned */
+    PyObject   *full = NULL;                                        /* owned */
+    char const *text = NULL;
+    char       *kept = NULL;
+    Py_ssize_t  sz   = 0;
 
     if (module != NULL && name != NULL) {
-        full = PyUnicode_CompareWithASCIIString(module, "builtins") == 0 ? Py_NewRef(name)
-                                                                        : PyUnicode_FromFormat("%U.%U", module, name);
+        full = PyUnicode_CompareWithASCIIString(module, "builtins") == 0
+                   ? Py_NewRef(name)
+                   : PyUnicode_FromFormat("%U.%U", module, name);
     }
     text = full == NULL ? NULL : PyUnicode_AsUTF8AndSize(full, &sz);
     kept = text == NULL ? NULL : td_arena_dup(&b->frame.arena, text, (size_t)sz);
@@ -166,7 +181,8 @@ bool
 td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls, td_src_payload_t payload,
             PyObject *const *keys, td_src_id_t const *subs, uint32_t cnt, td_at_t *first)
 {
-    *first = td_source_block_add(&b->frame.sources, base, cls, payload, keys, subs, cnt, TD_WHERE_LOCAL);
+    *first =
+        td_source_block_add(&b->frame.sources, base, cls, payload, keys, subs, cnt, TD_WHERE_LOCAL);
     return first->id != 0 || td_stop_nomem(b);
 }
 
@@ -176,9 +192,13 @@ td_guard_source_of(td_builder_t *b, td_at_t const *at)
     if (at->where != TD_WHERE_RAISES) {
         return true;
     }
-    return stop(b, &(td_stop_t){.kind = TD_STOP_EXCEPTION, .arm = "L289/bool/op1=T", .function = __func__,
-                                .why = "KeyError", .message = "",
-                                .key_error = td_where_name(td_source_raised(&b->frame.sources, at->id))});
+    return stop(
+        b, &(td_stop_t){.kind      = TD_STOP_EXCEPTION,
+                        .arm       = "L289/bool/op1=T",
+                        .function  = __func__,
+                        .why       = "KeyError",
+                        .message   = "",
+                        .key_error = td_where_name(td_source_raised(&b->frame.sources, at->id))});
 }
 
 /* ---- guards ---------------------------------------------------------------------- */
@@ -205,7 +225,8 @@ td_make_guards(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, td_guar
 }
 
 bool
-td_source_guard(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, bool is_volatile, td_guard_id_t *guard)
+td_source_guard(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, bool is_volatile,
+                td_guard_id_t *guard)
 {
     if (!td_guard_source_of(b, at)) {
         return false;
@@ -213,7 +234,9 @@ td_source_guard(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, bool i
     if (at->where == TD_WHERE_CONSTANT) {
         return td_stop_raise(b, "L287/if/T", __func__, "NotImplementedError", "");
     }
-    return guard_new(b, &(td_guard_t){.source = at->id, .kind = (uint8_t)kind, .is_volatile = is_volatile}, guard);
+    return guard_new(
+        b, &(td_guard_t){.source = at->id, .kind = (uint8_t)kind, .is_volatile = is_volatile},
+        guard);
 }
 
 /* ---- trackers ---------------------------------------------------------------------- */

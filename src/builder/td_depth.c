@@ -14,7 +14,7 @@ typedef struct {
 #define REPR    "maximum recursion depth exceeded while getting the repr of an object"
 #define CHECK   "maximum recursion depth exceeded in __instancecheck__"
 
-static char const *const of_where[]  = {CALLING, PLAIN};
+static char const *const of_where[] = {CALLING, PLAIN};
 /* Three walks, of which an earlier one that fails as well is the one that raises. */
 static char const *const of_guards[] = {REPR, CALLING, CALLING, PLAIN, CALLING, PLAIN};
 
@@ -54,8 +54,8 @@ link_end(td_source_class_t cls, int room)
 bool
 td_depth_init_over(td_builder_t *b, td_at_t const *at, int excess)
 {
-    int                   room  = TD_REACH_INIT - 6 - excess + at->depth; /* at the outermost link */
-    char const           *text  = NULL;
+    int                   room = TD_REACH_INIT - 6 - excess + at->depth; /* at the outermost link */
+    char const           *text = NULL;
     td_src_block_t const *block = td_source_block(&b->frame.sources, at->id);
 
     if (at->where == TD_WHERE_CONSTANT) {
@@ -74,5 +74,6 @@ td_depth_init_over(td_builder_t *b, td_at_t const *at, int excess)
 bool
 td_depth_hash_over(td_builder_t *b, int excess)
 {
-    return td_stop_raise(b, "L1034/if/F", __func__, "RecursionError", excess % 2 == 1 ? CALLING : PLAIN);
+    return td_stop_raise(b, "L1034/if/F", __func__, "RecursionError",
+                         excess % 2 == 1 ? CALLING : PLAIN);
 }

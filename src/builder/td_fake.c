@@ -79,8 +79,8 @@ static bool
 read_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
 {
     PyObject *size   = td_call_method(b->names.size, &tensor, 1); /* owned */
-    PyObject *stride = NULL;                                     /* owned */
-    PyObject *offset = NULL;                                     /* owned */
+    PyObject *stride = NULL;                                      /* owned */
+    PyObject *offset = NULL;                                      /* owned */
     uint32_t  cnt    = 0;
     bool      good   = false;
 
@@ -89,12 +89,14 @@ read_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
             return td_stop_passing(b, "L1724/fn/entered", __func__); /* tuple(e.shape) raises it */
         }
         PyErr_Clear();
-        return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a base or gradient without sizes");
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                   "a base or gradient without sizes");
     }
     fake->sizes = numbers(b, size, &fake->ndim);
     Py_DECREF(size);
     if (fake->sizes == NULL || fake->is_sparse) {
-        fake->strides = fake->sizes == NULL ? NULL : td_alloc_in(b, fake->ndim * sizeof *fake->strides);
+        fake->strides =
+            fake->sizes == NULL ? NULL : td_alloc_in(b, fake->ndim * sizeof *fake->strides);
         return fake->strides != NULL; /* a sparse fake answers zeros */
     }
     stride = td_tensor_call(b, tensor, b->names.stride);
@@ -195,7 +197,8 @@ nyi(td_builder_t *b, char const *message)
 static bool
 is_compressed(td_builder_t *b, PyObject *layout)
 {
-    PyObject *formats[] = {b->names.sparse_csr, b->names.sparse_csc, b->names.sparse_bsr, b->names.sparse_bsc};
+    PyObject *formats[] = {b->names.sparse_csr, b->names.sparse_csc, b->names.sparse_bsr,
+                           b->names.sparse_bsc};
     PyObject *text      = PyObject_Str(layout); /* owned; torch's own C code */
     bool      is        = false;
 
@@ -224,7 +227,8 @@ admit(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
     }
     if (is_compressed(b, fake->layout)) {
         return is_root ? nyi(b, "Unsupported: meta converter nyi with fake tensor propagation.")
-                       : td_stop_unsupported(b, "L1724/fn/entered", __func__, "a base or gradient of compressed layout");
+                       : td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                             "a base or gradient of compressed layout");
     }
     if (is_mkldnn) {
         return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a tensor in mkldnn's layout");
@@ -244,7 +248,8 @@ fake_new(td_builder_t *b, PyObject *tensor, bool is_root)
         return NULL;
     }
     fake->real = tensor;
-    if (!read_kinds(b, tensor, fake) || !admit(b, tensor, fake, is_root) || !read_sizes(b, tensor, fake, is_root)) {
+    if (!read_kinds(b, tensor, fake) || !admit(b, tensor, fake, is_root) ||
+        !read_sizes(b, tensor, fake, is_root)) {
         return NULL;
     }
     if (!fake->is_sparse && !read_base(b, tensor, fake)) {
@@ -258,7 +263,8 @@ fake_new(td_builder_t *b, PyObject *tensor, bool is_root)
         return NULL;
     }
     fake->number = frame->fakes.cnt;
-    if (!td_pmap_put(&frame->fake_by_tensor, tensor, frame->fakes.cnt) || !TD_ARRAY_PUSH(frame->fakes, fake)) {
+    if (!td_pmap_put(&frame->fake_by_tensor, tensor, frame->fakes.cnt) ||
+        !TD_ARRAY_PUSH(frame->fakes, fake)) {
         td_stop_nomem(b);
         return NULL;
     }

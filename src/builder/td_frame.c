@@ -23,13 +23,14 @@ is_reserved(void *ctx, char const *name, size_t sz)
 static bool
 ambient(td_builder_t *b)
 {
-    static td_guard_kind_t const kinds[] = {TD_GUARD_SHAPE_ENV, TD_GUARD_DETERMINISTIC_ALGORITHMS, TD_GUARD_GRAD_MODE,
-                                            TD_GUARD_DEFAULT_DEVICE, TD_GUARD_TORCH_FUNCTION_STATE};
-    td_frame_t *frame = &b->frame;
-    td_at_t     shape = td_source_block_add(&frame->sources, NULL, TD_SOURCE_CLASS_ShapeEnvSource, TD_PAYLOAD_NOTHING,
-                                            NULL, NULL, 1, TD_WHERE_SHAPE_ENV);
-    td_at_t     state = td_source_block_add(&frame->sources, NULL, TD_SOURCE_CLASS_GlobalStateSource, TD_PAYLOAD_NOTHING,
-                                            NULL, NULL, 1, TD_WHERE_GLOBAL);
+    static td_guard_kind_t const kinds[] = {TD_GUARD_SHAPE_ENV, TD_GUARD_DETERMINISTIC_ALGORITHMS,
+                                            TD_GUARD_GRAD_MODE, TD_GUARD_DEFAULT_DEVICE,
+                                            TD_GUARD_TORCH_FUNCTION_STATE};
+    td_frame_t                  *frame   = &b->frame;
+    td_at_t shape = td_source_block_add(&frame->sources, NULL, TD_SOURCE_CLASS_ShapeEnvSource,
+                                        TD_PAYLOAD_NOTHING, NULL, NULL, 1, TD_WHERE_SHAPE_ENV);
+    td_at_t state = td_source_block_add(&frame->sources, NULL, TD_SOURCE_CLASS_GlobalStateSource,
+                                        TD_PAYLOAD_NOTHING, NULL, NULL, 1, TD_WHERE_GLOBAL);
 
     if (shape.id == 0 || state.id == 0) {
         return false;
@@ -64,8 +65,9 @@ td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
     frame->f_globals      = Py_NewRef(in->f_globals);
     frame->constraints    = Py_NewRef(in->constraints == NULL ? Py_None : in->constraints);
     frame->recursion_left = in->recursion_left + FRAMES_MEASURED;
-    frame->text_mode      = b->state.cnt > 0 && !TD_PLANT(STATE_FORGOTTEN); /* names of earlier frames may come again */
-    frame->changes        = td_changes_new(b->objects);
+    frame->text_mode =
+        b->state.cnt > 0 && !TD_PLANT(STATE_FORGOTTEN); /* names of earlier frames may come again */
+    frame->changes = td_changes_new(b->objects);
     return frame->changes != NULL && ambient(b);
 }
 

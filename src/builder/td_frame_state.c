@@ -28,7 +28,8 @@ entry_new(td_builder_t *b)
 {
     td_frame_state_t *state = &b->state;
 
-    if (state->cnt == state->cap && !td_array_grow((void **)&state->entries, &state->cap, sizeof *state->entries)) {
+    if (state->cnt == state->cap &&
+        !td_array_grow((void **)&state->entries, &state->cap, sizeof *state->entries)) {
         td_stop_nomem(b);
         return NULL;
     }

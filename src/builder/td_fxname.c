@@ -141,7 +141,8 @@ void
 td_fxname_free_suffix(td_buf_t *out, td_smap_t const *taken, char const *base, size_t sz)
 {
     td_buf_put(out, base, sz);
-    for (int64_t i = 0; !out->failed && td_smap_get(taken, out->bytes, out->sz) != TD_MAP_NONE; i++) {
+    for (int64_t i = 0; !out->failed && td_smap_get(taken, out->bytes, out->sz) != TD_MAP_NONE;
+         i++) {
         td_buf_reset(out);
         td_buf_put(out, base, sz);
         td_buf_putc(out, '_');
@@ -152,7 +153,8 @@ td_fxname_free_suffix(td_buf_t *out, td_smap_t const *taken, char const *base, s
 /* ---- namespace ----------------------------------------------------------- */
 
 void
-td_namespace_init(td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved, void *ctx)
+td_namespace_init(td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved,
+                  void *ctx)
 {
     memset(space, 0, sizeof *space);
     space->arena    = arena;
@@ -270,7 +272,8 @@ pick(td_namespace_t const *space, td_buf_t *out, char const *base, size_t base_s
 }
 
 td_status_t
-td_namespace_create(td_namespace_t *space, char const *candidate, size_t sz, char const **name, size_t *name_sz)
+td_namespace_create(td_namespace_t *space, char const *candidate, size_t sz, char const **name,
+                    size_t *name_sz)
 {
     td_status_t status  = TD_NOMEM;
     td_buf_t    base    = {0};

@@ -20,11 +20,13 @@ node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
     node->target_sz = target_sz;
     td_fxname_snake(&snake, target, target_sz);
     if (!snake.failed && node->target != NULL) {
-        status = td_namespace_create(&frame->names, snake.bytes == NULL ? "" : snake.bytes, snake.sz, &node->name, &node->name_sz);
+        status = td_namespace_create(&frame->names, snake.bytes == NULL ? "" : snake.bytes,
+                                     snake.sz, &node->name, &node->name_sz);
     }
     td_buf_clear(&snake);
     if (status == TD_LIMIT) {
-        td_stop_unsupported(b, "L1063/call", __func__, "a name that ends in a number beyond 64 bits");
+        td_stop_unsupported(b, "L1063/call", __func__,
+                            "a name that ends in a number beyond 64 bits");
         return NULL;
     }
     if (status != TD_OK || !TD_ARRAY_PUSH(frame->node_order, node)) {
@@ -38,7 +40,9 @@ node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
 static void
 insert_input(td_frame_t *frame, td_fxnode_t *node)
 {
-    td_fxnode_t **link = frame->last_input == NULL || TD_PLANT(GRAPH_ARG_ORDER) ? &frame->first : &frame->last_input->next;
+    td_fxnode_t **link = frame->last_input == NULL || TD_PLANT(GRAPH_ARG_ORDER)
+                             ? &frame->first
+                             : &frame->last_input->next;
 
     node->next = *link;
     *link      = node;
@@ -85,7 +89,8 @@ td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type)
     }
     node->type = type;
     insert_input(frame, node);
-    if (!td_smap_put(&frame->input_names, node->target, node->target_sz, 0) || !TD_ARRAY_PUSH(frame->input_nodes, node)) {
+    if (!td_smap_put(&frame->input_names, node->target, node->target_sz, 0) ||
+        !TD_ARRAY_PUSH(frame->input_nodes, node)) {
         td_stop_nomem(b);
         return NULL;
     }

@@ -20,7 +20,8 @@ typedef struct {
 
 typedef struct td_fake td_fake_t;
 struct td_fake {
-    PyObject *dtype, *device, *layout; /* borrowed: dtype and layout are immortal, device from the frame's keep */
+    PyObject *dtype, *device, *layout; /* borrowed: dtype and layout are immortal, device from
+                                          the frame's keep */
     PyObject *real;          /* borrowed, weak: the tensor it stands for, for identity only */
     td_num_t *sizes, *strides; /* ndim each; strides NULL for sparse layouts */
     td_num_t  offset;

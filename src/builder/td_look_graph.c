@@ -16,7 +16,9 @@ attributes(td_look_t *look, td_fake_t const *fake)
     td_vals_t vals = {0};
 
     if (fake->is_param) {
-        td_vals_add(look, &vals, td_obs_pair(look->obs, td_obs_cstr(look->obs, "_is_param"), td_obs_bool(look->obs, true)));
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, td_obs_cstr(look->obs, "_is_param"),
+                                td_obs_bool(look->obs, true)));
     }
     return td_vals_end(look, &vals);
 }
@@ -47,7 +49,8 @@ td_look_fake(td_look_t *look, td_fake_t *fake)
     td_fields_put(&fields, TD_FIELD_Tensor_is_leaf, td_obs_bool(obs, fake->is_leaf));
     td_fields_put(&fields, TD_FIELD_Tensor_constant, td_obs_null(obs));
     td_fields_put(&fields, TD_FIELD_Tensor_base, td_look_fake(look, fake->base));
-    td_fields_put(&fields, TD_FIELD_Tensor_grad, fake->is_leaf ? td_look_fake(look, fake->grad) : td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_grad,
+                  fake->is_leaf ? td_look_fake(look, fake->grad) : td_obs_null(obs));
     td_fields_put(&fields, TD_FIELD_Tensor_attributes, attributes(look, fake));
     return td_obs_record(obs, TD_CLASS_Tensor, fields.at, fields.cnt);
 }
@@ -61,9 +64,11 @@ grapharg(td_look_t *look, td_grapharg_t const *arg)
         return td_obs_absent(look->obs);
     }
     td_fields_put(&fields, TD_FIELD_GraphArg_source, td_look_source(look, arg->source));
-    td_fields_put(&fields, TD_FIELD_GraphArg__example,
-                  td_form_weakref(look->obs, td_obs_ordinal(look->obs, TD_SPACE_OBJECT, arg->example, NULL)));
-    td_fields_put(&fields, TD_FIELD_GraphArg_is_unspecialized, td_obs_bool(look->obs, arg->is_unspecialized));
+    td_fields_put(
+        &fields, TD_FIELD_GraphArg__example,
+        td_form_weakref(look->obs, td_obs_ordinal(look->obs, TD_SPACE_OBJECT, arg->example, NULL)));
+    td_fields_put(&fields, TD_FIELD_GraphArg_is_unspecialized,
+                  td_obs_bool(look->obs, arg->is_unspecialized));
     td_fields_put(&fields, TD_FIELD_GraphArg_fake_tensor, td_look_fake(look, arg->fake));
     td_fields_put(&fields, TD_FIELD_GraphArg_is_tensor, td_obs_bool(look->obs, arg->is_tensor));
     td_fields_put(&fields, TD_FIELD_GraphArg_example_strong_ref, td_obs_null(look->obs));
@@ -83,7 +88,8 @@ tensor_dict(td_look_t *look, PyObject *dict)
         return td_obs_absent(look->obs);
     }
     while (PyDict_Next(dict, &pos, &key, &value)) {
-        td_val_t name = PyUnicode_Check(key) ? td_canon_str(&look->canon, key) : td_look_value(look, key);
+        td_val_t name =
+            PyUnicode_Check(key) ? td_canon_str(&look->canon, key) : td_look_value(look, key);
 
         td_vals_add(look, &vals, td_obs_pair(look->obs, name, td_look_value(look, value)));
     }
@@ -99,7 +105,8 @@ meta(td_look_t *look, td_fxnode_t const *node)
     td_fields_put(&fields, TD_FIELD_NodeMeta_grapharg, grapharg(look, node->grapharg));
     td_fields_put(&fields, TD_FIELD_NodeMeta_tensor_dict, tensor_dict(look, node->tensor_dict));
     td_fields_put(&fields, TD_FIELD_NodeMeta_example_value,
-                  node->example == NULL ? td_obs_absent(look->obs) : td_look_fake(look, node->example));
+                  node->example == NULL ? td_obs_absent(look->obs)
+                                        : td_look_fake(look, node->example));
     td_fields_put(&fields, TD_FIELD_NodeMeta_source_fn, td_obs_absent(look->obs));
     td_fields_put(&fields, TD_FIELD_NodeMeta_nn_module_stack, td_obs_absent(look->obs));
     return td_obs_record(look->obs, TD_CLASS_NodeMeta, fields.at, fields.cnt);
@@ -112,8 +119,9 @@ node_record(td_look_t *look, td_fxnode_t *node)
     td_val_t    none   = td_obs_list(look->obs, NULL, 0);
 
     td_fields_put(&fields, TD_FIELD_Node_name, td_look_name(look, node->name, node->name_sz));
-    td_fields_put(&fields, TD_FIELD_Node_op,
-                  td_obs_cstr(look->obs, node->op == TD_OP_PLACEHOLDER ? "placeholder" : "get_attr"));
+    td_fields_put(
+        &fields, TD_FIELD_Node_op,
+        td_obs_cstr(look->obs, node->op == TD_OP_PLACEHOLDER ? "placeholder" : "get_attr"));
     td_fields_put(&fields, TD_FIELD_Node_target, td_look_name(look, node->target, node->target_sz));
     td_fields_put(&fields, TD_FIELD_Node_type, td_look_value(look, node->type));
     td_fields_put(&fields, TD_FIELD_Node__args, td_form_typed(look->obs, "tuple", none));

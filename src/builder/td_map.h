@@ -25,7 +25,8 @@ typedef struct {
 void     td_pmap_init (td_pmap_t *map);
 void     td_pmap_clear(td_pmap_t *map); /* gives the memory back */
 uint32_t td_pmap_get  (td_pmap_t const *map, void const *key); /* TD_MAP_NONE: not there */
-bool     td_pmap_put  (td_pmap_t *map, void const *key, uint32_t value); /* overwrites; false: no memory */
+/* overwrites; false: no memory */
+bool     td_pmap_put  (td_pmap_t *map, void const *key, uint32_t value);
 
 typedef struct {
     char const *key; /* borrowed: whoever puts keeps the text; NULL: free */

@@ -22,8 +22,9 @@ message(td_look_t *look, td_root_t const *root)
         val = td_form_enum(look->obs, cls, root->key_error, strlen(root->key_error));
         return td_form_typed(look->obs, "tuple", td_obs_list(look->obs, &val, 1));
     }
-    text = root->text != NULL ? Py_NewRef(root->text)
-                              : PyUnicode_DecodeUTF8(root->message, (Py_ssize_t)root->message_sz, "surrogatepass");
+    text = root->text != NULL
+               ? Py_NewRef(root->text)
+               : PyUnicode_DecodeUTF8(root->message, (Py_ssize_t)root->message_sz, "surrogatepass");
     if (text == NULL) {
         PyErr_Clear();
         look->failed = true;
@@ -51,10 +52,12 @@ root_record(td_look_t *look, td_root_t const *root)
     bool        raised = root->kind == TD_ROOT_EXCEPTION;
 
     td_fields_put(&fields, TD_FIELD_Root_source, td_look_source(look, root->source));
-    td_fields_put(&fields, TD_FIELD_Root_outcome, td_obs_cstr(look->obs, raised ? "exception" : "tracker"));
+    td_fields_put(&fields, TD_FIELD_Root_outcome,
+                  td_obs_cstr(look->obs, raised ? "exception" : "tracker"));
     td_fields_put(&fields, TD_FIELD_Root_tracker,
                   raised ? td_obs_null(look->obs) : td_look_tracker(look, root->var));
-    td_fields_put(&fields, TD_FIELD_Root_exception, raised ? exception(look, root) : td_obs_null(look->obs));
+    td_fields_put(&fields, TD_FIELD_Root_exception,
+                  raised ? exception(look, root) : td_obs_null(look->obs));
     return td_obs_record(look->obs, TD_CLASS_Root, fields.at, fields.cnt);
 }
 
@@ -97,7 +100,8 @@ tracked_fakes(td_look_t *look)
             td_vals_add(look, &dims, td_obs_null(look->obs));
         }
         td_fields_put(&fields, TD_FIELD_TrackedFake_constraint_dims, td_vals_end(look, &dims));
-        td_vals_add(look, &vals, td_obs_record(look->obs, TD_CLASS_TrackedFake, fields.at, fields.cnt));
+        td_vals_add(look, &vals,
+                    td_obs_record(look->obs, TD_CLASS_TrackedFake, fields.at, fields.cnt));
     }
     return td_vals_end(look, &vals);
 }
@@ -106,9 +110,9 @@ tracked_fakes(td_look_t *look)
 static td_val_t
 val_to_var(td_look_t *look)
 {
-    td_obs_t *obs   = look->obs;
-    td_val_t  zero  = td_obs_pair(obs, td_obs_int(obs, 0), td_obs_cstr(obs, "0"));
-    td_val_t  one   = td_obs_pair(obs, td_obs_int(obs, 1), td_obs_cstr(obs, "1"));
+    td_obs_t *obs  = look->obs;
+    td_val_t  zero = td_obs_pair(obs, td_obs_int(obs, 0), td_obs_cstr(obs, "0"));
+    td_val_t  one  = td_obs_pair(obs, td_obs_int(obs, 1), td_obs_cstr(obs, "1"));
 
     return td_obs_pair(obs, zero, one);
 }
@@ -118,10 +122,15 @@ static td_val_t
 symbols(td_look_t *look)
 {
     static td_field_t const empty[] = {
-        TD_FIELD_ShapeEnv_var_to_val, TD_FIELD_ShapeEnv_var_to_range, TD_FIELD_ShapeEnv_runtime_var_to_range,
-        TD_FIELD_ShapeEnv_var_to_sources, TD_FIELD_ShapeEnv_guards,
-        TD_FIELD_ShapeEnv_replacements, TD_FIELD_ShapeEnv_var_to_guards,
-        TD_FIELD_ShapeEnv_deferred_runtime_asserts, TD_FIELD_ShapeEnv_var_to_stack,
+        TD_FIELD_ShapeEnv_var_to_val,
+        TD_FIELD_ShapeEnv_var_to_range,
+        TD_FIELD_ShapeEnv_runtime_var_to_range,
+        TD_FIELD_ShapeEnv_var_to_sources,
+        TD_FIELD_ShapeEnv_guards,
+        TD_FIELD_ShapeEnv_replacements,
+        TD_FIELD_ShapeEnv_var_to_guards,
+        TD_FIELD_ShapeEnv_deferred_runtime_asserts,
+        TD_FIELD_ShapeEnv_var_to_stack,
     };
     td_config_t const *cfg    = &look->b->cfg;
     td_fields_t        fields = {0};
@@ -131,14 +140,17 @@ symbols(td_look_t *look)
     }
     td_fields_put(&fields, TD_FIELD_ShapeEnv_val_to_var, val_to_var(look));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_source_name_to_debug_name,
-                  td_switch(look->b, TD_SWITCH_DEBUG_NAMES) ? td_obs_list(look->obs, NULL, 0) : td_obs_absent(look->obs));
+                  td_switch(look->b, TD_SWITCH_DEBUG_NAMES) ? td_obs_list(look->obs, NULL, 0)
+                                                            : td_obs_absent(look->obs));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_divisible, td_obs_bag(look->obs, NULL, 0));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_unbacked_symint_counter, td_obs_int(look->obs, 0));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_unbacked_symfloat_counter, td_obs_int(look->obs, 0));
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_allow_scalar_outputs, td_obs_bool(look->obs, cfg->capture_scalar_outputs));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_allow_scalar_outputs,
+                  td_obs_bool(look->obs, cfg->capture_scalar_outputs));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_allow_dynamic_output_shape_ops,
                   td_obs_bool(look->obs, cfg->capture_dynamic_output_shape_ops));
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_assume_static_by_default, td_obs_bool(look->obs, false));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_assume_static_by_default,
+                  td_obs_bool(look->obs, false));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_specialize_zero_one, td_obs_bool(look->obs, true));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_duck_shape, td_obs_bool(look->obs, true));
     return td_obs_record(look->obs, TD_CLASS_ShapeEnv, fields.at, fields.cnt);
@@ -158,7 +170,8 @@ entry_record(td_look_t *look, td_state_entry_t const *entry)
     } else {
         for (uint32_t i = 0; i < entry->size_cnt; i++) {
             td_vals_add(look, &dims,
-                        entry->size[i] == TD_DIM_NONE ? td_obs_null(look->obs) : td_obs_int(look->obs, entry->size[i]));
+                        entry->size[i] == TD_DIM_NONE ? td_obs_null(look->obs)
+                                                      : td_obs_int(look->obs, entry->size[i]));
         }
         td_fields_put(&fields, TD_FIELD_FrameStateSizeEntry_size,
                       td_form_typed(look->obs, "list", td_vals_end(look, &dims)));
@@ -204,10 +217,13 @@ side_effects(td_look_t *look)
     for (uint32_t i = 0; i < frame->tracked.cnt; i++) {
         td_val_t key = object(look, frame->tracked.at[i].item);
 
-        td_vals_add(look, &map, td_obs_pair(look->obs, key, td_look_tracker(look, frame->tracked.at[i].variable)));
+        td_vals_add(
+            look, &map,
+            td_obs_pair(look->obs, key, td_look_tracker(look, frame->tracked.at[i].variable)));
     }
     td_fields_put(&fields, TD_FIELD_SideEffects_id_to_variable, td_vals_end(look, &map));
-    td_fields_put(&fields, TD_FIELD_SideEffects_store_attr_mutations, td_obs_list(look->obs, NULL, 0));
+    td_fields_put(&fields, TD_FIELD_SideEffects_store_attr_mutations,
+                  td_obs_list(look->obs, NULL, 0));
     return td_obs_record(look->obs, TD_CLASS_SideEffects, fields.at, fields.cnt);
 }
 
@@ -244,7 +260,8 @@ globals(td_look_t *look)
         td_val_t name = global_name(look, &frame->globals.at[i]);
         td_val_t key  = td_look_value(look, frame->globals.at[i].key);
 
-        td_vals_add(look, &vals, td_obs_pair(look->obs, name, td_form_typed(look->obs, "weakref", key)));
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, name, td_form_typed(look->obs, "weakref", key)));
     }
     return td_vals_end(look, &vals);
 }
@@ -260,7 +277,8 @@ node_scopes(td_look_t *look)
     for (uint32_t i = 0; i < frame->node_order.cnt; i++) {
         td_fxnode_t const *node = frame->node_order.at[i];
 
-        td_vals_add(look, &vals, td_obs_pair(look->obs, td_look_name(look, node->name, node->name_sz), scope));
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, td_look_name(look, node->name, node->name_sz), scope));
     }
     return td_vals_end(look, &vals);
 }
@@ -280,13 +298,16 @@ tracer(td_look_t *look)
     }
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_input_name_to_proxy, td_vals_end(look, &inputs));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_node_name_to_scope, node_scopes(look));
-    td_fields_put(&fields, TD_FIELD_SubgraphTracer_real_value_cache, td_obs_list(look->obs, NULL, 0));
+    td_fields_put(&fields, TD_FIELD_SubgraphTracer_real_value_cache,
+                  td_obs_list(look->obs, NULL, 0));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_prev_inst, td_obs_null(look->obs));
-    td_fields_put(&fields, TD_FIELD_SubgraphTracer_export_root, td_obs_bool(look->obs, look->b->export_mode));
+    td_fields_put(&fields, TD_FIELD_SubgraphTracer_export_root,
+                  td_obs_bool(look->obs, look->b->export_mode));
     return td_obs_record(look->obs, TD_CLASS_SubgraphTracer, fields.at, fields.cnt);
 }
 
-/* ---- output graph ------------------------------------------------------------------------------ */
+/* ---- output graph
+   ------------------------------------------------------------------------------ */
 
 static td_val_t
 input_vars(td_look_t *look)
@@ -297,7 +318,9 @@ input_vars(td_look_t *look)
     for (uint32_t i = 0; i < frame->inputs.cnt; i++) {
         td_val_t source = td_look_source(look, frame->inputs.at[i].source);
 
-        td_vals_add(look, &vals, td_obs_pair(look->obs, source, td_look_tracker(look, frame->inputs.at[i].variable)));
+        td_vals_add(
+            look, &vals,
+            td_obs_pair(look->obs, source, td_look_tracker(look, frame->inputs.at[i].variable)));
     }
     return td_vals_end(look, &vals);
 }
@@ -314,7 +337,8 @@ sizes_strides(td_look_t *look)
         td_val_t                  size   = td_look_shape(look, row->fake->sizes, row->fake->ndim);
 
         td_vals_add(look, &vals,
-                    td_obs_triple(look->obs, tensor, size, td_look_shape(look, row->fake->strides, row->fake->ndim)));
+                    td_obs_triple(look->obs, tensor, size,
+                                  td_look_shape(look, row->fake->strides, row->fake->ndim)));
     }
     return td_vals_end(look, &vals);
 }
@@ -373,7 +397,8 @@ output(td_look_t *look)
 
     td_fields_put(&fields, TD_FIELD_OutputGraph_input_source_to_var, input_vars(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_unspec_variable_map, td_obs_list(obs, NULL, 0));
-    td_fields_put(&fields, TD_FIELD_OutputGraph_tensor_weakref_to_sizes_strides, sizes_strides(look));
+    td_fields_put(&fields, TD_FIELD_OutputGraph_tensor_weakref_to_sizes_strides,
+                  sizes_strides(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_tracked_fakes_id_to_source, id_sources(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_param_name_to_source, param_names(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_source_to_user_stacks, td_obs_list(obs, NULL, 0));
@@ -392,7 +417,8 @@ tracing(td_look_t *look)
     td_fields_t fields = {0};
 
     td_fields_put(&fields, TD_FIELD_TracingContext_force_unspec_int_unbacked_size_like,
-                  look->b->cfg.force_unspec_int ? td_obs_bool(look->obs, true) : td_obs_absent(look->obs));
+                  look->b->cfg.force_unspec_int ? td_obs_bool(look->obs, true)
+                                                : td_obs_absent(look->obs));
     return td_obs_record(look->obs, TD_CLASS_TracingContext, fields.at, fields.cnt);
 }
 
@@ -409,7 +435,8 @@ translator(td_look_t *look)
     return td_obs_record(look->obs, TD_CLASS_InstructionTranslator, fields.at, fields.cnt);
 }
 
-/* ---- the frame ------------------------------------------------------------------------------------- */
+/* ---- the frame
+   ------------------------------------------------------------------------------------- */
 
 static td_val_t
 frame_record(td_look_t *look)
@@ -432,7 +459,8 @@ frame_record(td_look_t *look)
     td_fields_put(&fields, TD_FIELD_Frame_output, output(look));
     td_fields_put(&fields, TD_FIELD_Frame_tracing, tracing(look));
     td_fields_put(&fields, TD_FIELD_Frame_translator, translator(look));
-    td_fields_put(&fields, TD_FIELD_Frame_changes, td_changes_write(look->b->frame.changes, &look->canon));
+    td_fields_put(&fields, TD_FIELD_Frame_changes,
+                  td_changes_write(look->b->frame.changes, &look->canon));
     return td_obs_record(look->obs, TD_CLASS_Frame, fields.at, fields.cnt);
 }
 
@@ -462,7 +490,8 @@ td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx)
     }
     record         = frame_record(&look);
     b->frame.epoch = look.epoch;
-    if (look.failed || td_obs_status(look.obs) != TD_OK || td_obs_encode(look.obs, record, &bytes, &sz) != TD_OK) {
+    if (look.failed || td_obs_status(look.obs) != TD_OK ||
+        td_obs_encode(look.obs, record, &bytes, &sz) != TD_OK) {
         snprintf(b->why, sizeof b->why, "a frame could not be observed: %s",
                  look.failed ? "out of memory" : td_obs_why(look.obs));
         goto done;

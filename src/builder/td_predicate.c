@@ -13,11 +13,12 @@
 PyObject *
 td_getattr_static(PyObject *value, PyObject *name)
 {
-    PyObject  *found    = NULL; /* borrowed */
+    PyObject  *found    = NULL;                                 /* borrowed */
     PyObject  *of_class = _PyType_Lookup(Py_TYPE(value), name); /* borrowed */
     PyObject **dict     = NULL;
 
-    if (of_class != NULL && Py_TYPE(of_class)->tp_descr_get != NULL && Py_TYPE(of_class)->tp_descr_set != NULL) {
+    if (of_class != NULL && Py_TYPE(of_class)->tp_descr_get != NULL &&
+        Py_TYPE(of_class)->tp_descr_set != NULL) {
         return of_class;
     }
     if (PyType_Check(value)) {
@@ -34,8 +35,8 @@ td_getattr_static(PyObject *value, PyObject *name)
 static int
 is_literal_atom(PyTypeObject *type)
 {
-    return type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type || type == Py_TYPE(Py_None) ||
-           type == &PyUnicode_Type;
+    return type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type ||
+           type == Py_TYPE(Py_None) || type == &PyUnicode_Type;
 }
 
 int
@@ -95,7 +96,8 @@ td_key_is_tensor(td_builder_t *b, td_at_t const *at, PyObject *key)
         return is;
     }
     block = td_source_block(sources, at->id);
-    return (block->cls == TD_SOURCE_CLASS_AttrSource || block->cls == TD_SOURCE_CLASS_ParamBufferSource) &&
+    return (block->cls == TD_SOURCE_CLASS_AttrSource ||
+            block->cls == TD_SOURCE_CLASS_ParamBufferSource) &&
            PyUnicode_Compare(td_source_key(block, at->id), b->names.state) == 0 &&
            td_source_block(sources, block->base)->cls == TD_SOURCE_CLASS_LocalSource;
 }
@@ -134,9 +136,10 @@ is_exactly(PyObject *value, PyObject *cls)
 static PyObject *
 class_of_library(char const *module, char const *name)
 {
-    PyObject *modules = PyImport_GetModuleDict();               /* borrowed */
-    PyObject *found   = PyDict_GetItemString(modules, module);  /* borrowed */
-    PyObject *dict    = found != NULL && PyModule_Check(found) ? PyModule_GetDict(found) : NULL; /* borrowed */
+    PyObject *modules = PyImport_GetModuleDict();              /* borrowed */
+    PyObject *found   = PyDict_GetItemString(modules, module); /* borrowed */
+    PyObject *dict =
+        found != NULL && PyModule_Check(found) ? PyModule_GetDict(found) : NULL; /* borrowed */
 
     return dict == NULL ? NULL : PyDict_GetItemString(dict, name);
 }
@@ -185,7 +188,8 @@ td_is_traceable_wrapper(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
     UNUSED_AT;
     return td_is_a(value, b->tables.tensor) && !is_exactly(value, b->tables.tensor) &&
-           td_getattr_static(value, b->names.flatten) != NULL && td_getattr_static(value, b->names.unflatten) != NULL;
+           td_getattr_static(value, b->names.flatten) != NULL &&
+           td_getattr_static(value, b->names.unflatten) != NULL;
 }
 
 int
@@ -222,12 +226,14 @@ td_is_namedtuple(td_builder_t *b, td_at_t const *at, PyObject *value)
         return 1;
     }
     /* A static C class such as those of torch.return_types says its module in its name. */
-    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) && strncmp(type->tp_name, "torch.return_types.", 19) == 0) {
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) &&
+        strncmp(type->tp_name, "torch.return_types.", 19) == 0) {
         return 1;
     }
     return type->tp_bases != NULL && PyTuple_GET_SIZE(type->tp_bases) > 0 &&
            PyTuple_GET_ITEM(type->tp_bases, 0) == (PyObject *)&PyTuple_Type &&
-           _PyType_Lookup(type, b->names.make) != NULL && _PyType_Lookup(type, b->names.fields) != NULL;
+           _PyType_Lookup(type, b->names.make) != NULL &&
+           _PyType_Lookup(type, b->names.fields) != NULL;
 }
 
 int
@@ -257,7 +263,8 @@ is_dict_key(td_builder_t *b, td_at_t const *at, PyObject *key)
     }
     is = td_is_lying(b, at, key);
     if (is != 0) {
-        td_stop_unsupported(b, "L414/bool/all=F", __func__, "a dict key whose class answers isinstance() itself");
+        td_stop_unsupported(b, "L414/bool/all=F", __func__,
+                            "a dict key whose class answers isinstance() itself");
         return -1;
     }
     is = td_key_is_tensor(b, at, key);
@@ -312,7 +319,8 @@ td_is_allowed_frozenset(td_builder_t *b, td_at_t const *at, PyObject *value)
         int is = td_is_lying(b, at, item);
 
         if (is != 0) {
-            td_stop_unsupported(b, "L465/bool/all=F", __func__, "a member whose class answers isinstance() itself");
+            td_stop_unsupported(b, "L465/bool/all=F", __func__,
+                                "a member whose class answers isinstance() itself");
             return -1;
         }
         is = td_is_allowed(b, at, item);
@@ -376,7 +384,8 @@ int
 td_is_typing(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
     UNUSED_AT;
-    return td_is_a(value, b->tables.special_generic_alias) || td_is_a(value, b->tables.union_generic_alias);
+    return td_is_a(value, b->tables.special_generic_alias) ||
+           td_is_a(value, b->tables.union_generic_alias);
 }
 
 int
@@ -469,7 +478,8 @@ td_is_model_output(td_builder_t *b, td_at_t const *at, PyObject *value)
 int
 td_is_pretrained_config(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
-    PyObject *cls = class_of_library("transformers.configuration_utils", "PretrainedConfig"); /* borrowed */
+    PyObject *cls =
+        class_of_library("transformers.configuration_utils", "PretrainedConfig"); /* borrowed */
 
     UNUSED_AT;
     UNUSED_B;
@@ -486,7 +496,8 @@ td_is_higher_order(td_builder_t *b, td_at_t const *at, PyObject *value)
 int
 td_is_generator_method(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
-    PyObject *self = PyCFunction_CheckExact(value) ? PyCFunction_GET_SELF(value) : NULL; /* borrowed */
+    PyObject *self =
+        PyCFunction_CheckExact(value) ? PyCFunction_GET_SELF(value) : NULL; /* borrowed */
 
     UNUSED_AT;
     return self != NULL && td_is_a(self, b->tables.generator);
@@ -505,7 +516,8 @@ td_is_traceable_class(td_builder_t *b, td_at_t const *at, PyObject *value)
     int has = 0;
 
     UNUSED_AT;
-    if (!td_is_a(value, b->tables.tensor_meta) || PySet_GET_SIZE(b->cfg.traceable_tensor_subclasses) == 0) {
+    if (!td_is_a(value, b->tables.tensor_meta) ||
+        PySet_GET_SIZE(b->cfg.traceable_tensor_subclasses) == 0) {
         return 0;
     }
     has = PySet_Contains(b->cfg.traceable_tensor_subclasses, value);
@@ -538,7 +550,8 @@ td_is_nullcontext(td_builder_t *b, td_at_t const *at, PyObject *value)
 int
 td_is_keyed_jagged(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
-    PyObject *cls = class_of_library("torchrec.sparse.jagged_tensor", "KeyedJaggedTensor"); /* borrowed */
+    PyObject *cls =
+        class_of_library("torchrec.sparse.jagged_tensor", "KeyedJaggedTensor"); /* borrowed */
 
     UNUSED_AT;
     UNUSED_B;

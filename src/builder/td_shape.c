@@ -47,7 +47,8 @@ sizes_seen(td_builder_t *b, td_at_t const *at, PyObject *size, td_state_entry_t 
         return true;
     }
     for (uint32_t i = 0; i < cnt; i++) {
-        if ((*entry)->size[i] != TD_DIM_NONE && (*entry)->size[i] != PyLong_AsLongLong(PyTuple_GET_ITEM(size, i))) {
+        if ((*entry)->size[i] != TD_DIM_NONE &&
+            (*entry)->size[i] != PyLong_AsLongLong(PyTuple_GET_ITEM(size, i))) {
             (*entry)->size[i] = TD_DIM_NONE;
         }
     }
@@ -102,7 +103,8 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry)
     if (dynamic < 0 || weak < 0 || is_static < 0) {
         return false;
     }
-    automatic = b->cfg.automatic_dynamic_shapes && (entry->size == NULL || entry->size[dim] == TD_DIM_NONE);
+    automatic =
+        b->cfg.automatic_dynamic_shapes && (entry->size == NULL || entry->size[dim] == TD_DIM_NONE);
     if (entry->size != NULL && entry->size_cnt > 0 && dynamic) {
         entry->size[dim] = TD_DIM_NONE;
     }

@@ -10,7 +10,9 @@ char const *
 td_where_name(td_where_t where)
 {
     switch (where) {
-#define X(name, value) case TD_WHERE_##name: return #name;
+#define X(name, value)    \
+    case TD_WHERE_##name: \
+        return #name;
         TD_WHERE_LIST(X)
 #undef X
     case TD_WHERE_RAISES:
@@ -117,8 +119,9 @@ block_new(td_sources_t *sources)
 }
 
 td_at_t
-td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_t cls, td_src_payload_t payload,
-                    PyObject *const *keys, td_src_id_t const *subs, uint32_t cnt, td_where_t where)
+td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_t cls,
+                    td_src_payload_t payload, PyObject *const *keys, td_src_id_t const *subs,
+                    uint32_t cnt, td_where_t where)
 {
     td_at_t         at    = {0};
     td_src_block_t *block = block_new(sources);
@@ -132,9 +135,16 @@ td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_
     at.local_root = base == NULL ? cls == TD_SOURCE_CLASS_LocalSource : base->local_root;
     at.fresh      = base != NULL && base->fresh;
     *block        = (td_src_block_t){
-               .first = at.id, .cnt = cnt, .base = base == NULL ? 0 : base->id, .cls = (uint8_t)cls,
-               .payload = (uint8_t)payload, .where = at.where, .local_root = at.local_root,
-               .depth = at.depth, .keys = keys, .subs = subs,
+               .first      = at.id,
+               .cnt        = cnt,
+               .base       = base == NULL ? 0 : base->id,
+               .cls        = (uint8_t)cls,
+               .payload    = (uint8_t)payload,
+               .where      = at.where,
+               .local_root = at.local_root,
+               .depth      = at.depth,
+               .keys       = keys,
+               .subs       = subs,
     };
     sources->next += cnt == 0 ? 1 : cnt; /* an empty container's block keeps a number of its own */
     return at;
@@ -208,8 +218,9 @@ put_str(td_buf_t *out, PyObject *text)
 static bool
 put_repr(td_buf_t *out, PyObject *value)
 {
-    PyObject *text = PyObject_Repr(value); /* owned; value is one of td_source_has_repr: C code only */
-    bool      good = false;
+    PyObject *text =
+        PyObject_Repr(value); /* owned; value is one of td_source_has_repr: C code only */
+    bool good = false;
 
     if (text != NULL) {
         good = put_str(out, text);
@@ -227,8 +238,8 @@ is_enum(td_sources_t const *sources, PyObject *key)
 static bool
 is_literal_type(PyTypeObject *type)
 {
-    return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type || type == &PyFloat_Type ||
-           type == Py_TYPE(Py_None) || type == &PyBytes_Type;
+    return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type ||
+           type == &PyFloat_Type || type == Py_TYPE(Py_None) || type == &PyBytes_Type;
 }
 
 bool
@@ -266,10 +277,11 @@ td_source_has_repr(td_sources_t const *sources, PyObject *key)
 static bool
 put_enum(td_buf_t *out, PyObject *member, bool local)
 {
-    PyObject **dict  = _PyObject_GetDictPtr(member);
-    PyObject  *name  = dict == NULL || *dict == NULL ? NULL : PyDict_GetItemString(*dict, "_name_"); /* borrowed */
-    PyObject  *cls   = NULL; /* owned */
-    bool       good  = false;
+    PyObject **dict = _PyObject_GetDictPtr(member);
+    PyObject  *name =
+        dict == NULL || *dict == NULL ? NULL : PyDict_GetItemString(*dict, "_name_"); /* borrowed */
+    PyObject *cls  = NULL;                                                             /* owned */
+    bool      good = false;
 
     cls = PyType_GetName(Py_TYPE(member));
     if (cls == NULL) {
@@ -290,7 +302,8 @@ put_enum(td_buf_t *out, PyObject *member, bool local)
 static bool name_put(td_sources_t const *sources, td_src_id_t id, td_buf_t *out);
 
 static bool
-put_base(td_sources_t const *sources, td_src_block_t const *block, char const *before, td_buf_t *out)
+put_base(td_sources_t const *sources, td_src_block_t const *block, char const *before,
+         td_buf_t *out)
 {
     td_buf_puts(out, before);
     return name_put(sources, block->base, out);
@@ -304,7 +317,8 @@ put_slice(td_buf_t *out, PyObject *key)
     bool      good  = false;
 
     parts = PyTuple_GET_ITEM(key, 1);
-    slice = PySlice_New(PyTuple_GET_ITEM(parts, 0), PyTuple_GET_ITEM(parts, 1), PyTuple_GET_ITEM(parts, 2));
+    slice = PySlice_New(PyTuple_GET_ITEM(parts, 0), PyTuple_GET_ITEM(parts, 1),
+                        PyTuple_GET_ITEM(parts, 2));
     if (slice != NULL) {
         good = put_repr(out, slice);
         Py_DECREF(slice);
@@ -349,8 +363,8 @@ put_attr(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t i
 }
 
 static bool
-put_call(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t id, char const *function, bool index,
-         td_buf_t *out)
+put_call(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t id,
+         char const *function, bool index, td_buf_t *out)
 {
     bool good = put_base(sources, block, function, out);
 
@@ -374,7 +388,8 @@ put_scope(td_buf_t *out, char const *scope, PyObject *name, char const *end)
 }
 
 static bool
-put_item(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t id, char const *open, td_buf_t *out)
+put_item(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t id, char const *open,
+         td_buf_t *out)
 {
     bool good = put_base(sources, block, "", out);
 
@@ -408,7 +423,8 @@ name_put(td_sources_t const *sources, td_src_id_t id, td_buf_t *out)
     case TD_SOURCE_CLASS_GetItemSource:
         return put_item(sources, block, id, "[", out);
     case TD_SOURCE_CLASS_DefaultsSource:
-        return put_item(sources, block, id, block->flag ? ".__kwdefaults__[" : ".__defaults__[", out);
+        return put_item(sources, block, id, block->flag ? ".__kwdefaults__[" : ".__defaults__[",
+                        out);
     case TD_SOURCE_CLASS_TupleIteratorGetItemSource:
         return put_call(sources, block, id, "___tuple_iterator_getitem(", true, out);
     case TD_SOURCE_CLASS_ODictGetItemSource:
@@ -453,7 +469,8 @@ key_equal(td_sources_t const *sources, PyObject *a, PyObject *b)
     if (a == b) {
         return true;
     }
-    if (is_enum(sources, a) || is_enum(sources, b) || (Py_TYPE(a) != Py_TYPE(b) && !(is_number(a) && is_number(b)))) {
+    if (is_enum(sources, a) || is_enum(sources, b) ||
+        (Py_TYPE(a) != Py_TYPE(b) && !(is_number(a) && is_number(b)))) {
         return false;
     }
     same = PyObject_RichCompareBool(a, b, Py_EQ);
@@ -465,8 +482,8 @@ key_equal(td_sources_t const *sources, PyObject *a, PyObject *b)
 }
 
 static bool
-payload_equal(td_sources_t const *sources, td_src_block_t const *x, td_src_id_t a, td_src_block_t const *y,
-              td_src_id_t b)
+payload_equal(td_sources_t const *sources, td_src_block_t const *x, td_src_id_t a,
+              td_src_block_t const *y, td_src_id_t b)
 {
     PyObject *key_a = td_source_key(x, a); /* borrowed */
     PyObject *key_b = td_source_key(y, b); /* borrowed */
@@ -476,7 +493,8 @@ payload_equal(td_sources_t const *sources, td_src_block_t const *x, td_src_id_t 
     bool      sub_b = y->payload == TD_PAYLOAD_SOURCES && y->subs[b - y->first] != 0;
 
     if (sub_a || sub_b) {
-        return sub_a && sub_b && td_source_equal(sources, x->subs[a - x->first], y->subs[b - y->first]);
+        return sub_a && sub_b &&
+               td_source_equal(sources, x->subs[a - x->first], y->subs[b - y->first]);
     }
     if (x->payload == TD_PAYLOAD_INDEX && y->payload == TD_PAYLOAD_INDEX) {
         return idx_a == idx_b;
@@ -546,10 +564,10 @@ td_source_hash(td_sources_t const *sources, td_src_id_t id)
     uint32_t hash = 0;
 
     while (id != 0) {
-        td_src_block_t const *block = td_source_block(sources, id);
-        bool     is_index           = block->payload == TD_PAYLOAD_INDEX;
-        uint64_t word               = is_index ? (uint64_t)(block->start + (id - block->first))
-                                               : key_hash(td_source_key(block, id));
+        td_src_block_t const *block    = td_source_block(sources, id);
+        bool                  is_index = block->payload == TD_PAYLOAD_INDEX;
+        uint64_t              word     = is_index ? (uint64_t)(block->start + (id - block->first))
+                                                  : key_hash(td_source_key(block, id));
 
         hash = mix(mix(hash, block->cls), word);
         id   = block->base;

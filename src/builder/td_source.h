@@ -53,7 +53,8 @@ td_where_is_local(td_where_t where)
 /* A source together with what the builder asks of it at every step. */
 typedef struct {
     td_src_id_t id;
-    uint16_t    depth;      /* links from the root, 0 at the root: name() and guard_source() recurse so deep */
+    uint16_t    depth;      /* links from the root, 0 at the root: name() and guard_source()
+                               recurse so deep */
     uint8_t     where;      /* td_where_t */
     bool        local_root; /* is_from_local_source */
     bool        fresh;      /* no other source of the frame can have this name */

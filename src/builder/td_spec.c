@@ -16,23 +16,23 @@ typedef struct {
 } spec_row_t;
 
 static spec_row_t const rows[] = {
-    {"local",     TD_SOURCE_CLASS_LocalSource,                false, REST_NAME,  TD_WHERE_LOCAL},
-    {"cell",      TD_SOURCE_CLASS_LocalSource,                false, REST_NAME,  TD_WHERE_LOCAL},
-    {"global",    TD_SOURCE_CLASS_GlobalSource,               false, REST_NAME,  TD_WHERE_GLOBAL},
-    {"const",     TD_SOURCE_CLASS_ConstantSource,             false, REST_NAME,  TD_WHERE_CONSTANT},
-    {"weak",      TD_SOURCE_CLASS_GlobalWeakRefSource,        false, REST_NAME,  TD_WHERE_GLOBAL},
-    {"random",    TD_SOURCE_CLASS_RandomValueSource,          false, REST_INDEX, TD_WHERE_RANDOM_VALUE},
-    {"attr",      TD_SOURCE_CLASS_AttrSource,                 true,  REST_NAME,  TD_WHERE_LOCAL},
-    {"param",     TD_SOURCE_CLASS_ParamBufferSource,          true,  REST_NAME,  TD_WHERE_LOCAL},
-    {"item",      TD_SOURCE_CLASS_GetItemSource,              true,  REST_KEY,   TD_WHERE_LOCAL},
-    {"odict",     TD_SOURCE_CLASS_ODictGetItemSource,         true,  REST_KEY,   TD_WHERE_LOCAL},
-    {"default",   TD_SOURCE_CLASS_DefaultsSource,             true,  REST_KEY,   TD_WHERE_LOCAL},
-    {"tupleiter", TD_SOURCE_CLASS_TupleIteratorGetItemSource, true,  REST_INDEX, TD_WHERE_LOCAL},
-    {"nnmodule",  TD_SOURCE_CLASS_NNModuleSource,             true,  REST_NONE,  TD_WHERE_LOCAL},
-    {"notnn",     TD_SOURCE_CLASS_NotNNModuleSource,          true,  REST_NONE,  TD_WHERE_LOCAL},
-    {"fsdp",      TD_SOURCE_CLASS_FSDPNNModuleSource,         true,  REST_NONE,  TD_WHERE_LOCAL},
-    {"type",      TD_SOURCE_CLASS_TypeSource,                 true,  REST_NONE,  TD_WHERE_LOCAL},
-    {"numpy",     TD_SOURCE_CLASS_NumpyTensorSource,          true,  REST_NONE,  TD_WHERE_LOCAL},
+    {"local", TD_SOURCE_CLASS_LocalSource, false, REST_NAME, TD_WHERE_LOCAL},
+    {"cell", TD_SOURCE_CLASS_LocalSource, false, REST_NAME, TD_WHERE_LOCAL},
+    {"global", TD_SOURCE_CLASS_GlobalSource, false, REST_NAME, TD_WHERE_GLOBAL},
+    {"const", TD_SOURCE_CLASS_ConstantSource, false, REST_NAME, TD_WHERE_CONSTANT},
+    {"weak", TD_SOURCE_CLASS_GlobalWeakRefSource, false, REST_NAME, TD_WHERE_GLOBAL},
+    {"random", TD_SOURCE_CLASS_RandomValueSource, false, REST_INDEX, TD_WHERE_RANDOM_VALUE},
+    {"attr", TD_SOURCE_CLASS_AttrSource, true, REST_NAME, TD_WHERE_LOCAL},
+    {"param", TD_SOURCE_CLASS_ParamBufferSource, true, REST_NAME, TD_WHERE_LOCAL},
+    {"item", TD_SOURCE_CLASS_GetItemSource, true, REST_KEY, TD_WHERE_LOCAL},
+    {"odict", TD_SOURCE_CLASS_ODictGetItemSource, true, REST_KEY, TD_WHERE_LOCAL},
+    {"default", TD_SOURCE_CLASS_DefaultsSource, true, REST_KEY, TD_WHERE_LOCAL},
+    {"tupleiter", TD_SOURCE_CLASS_TupleIteratorGetItemSource, true, REST_INDEX, TD_WHERE_LOCAL},
+    {"nnmodule", TD_SOURCE_CLASS_NNModuleSource, true, REST_NONE, TD_WHERE_LOCAL},
+    {"notnn", TD_SOURCE_CLASS_NotNNModuleSource, true, REST_NONE, TD_WHERE_LOCAL},
+    {"fsdp", TD_SOURCE_CLASS_FSDPNNModuleSource, true, REST_NONE, TD_WHERE_LOCAL},
+    {"type", TD_SOURCE_CLASS_TypeSource, true, REST_NONE, TD_WHERE_LOCAL},
+    {"numpy", TD_SOURCE_CLASS_NumpyTensorSource, true, REST_NONE, TD_WHERE_LOCAL},
 };
 
 static spec_row_t const *
@@ -48,8 +48,8 @@ row_of(PyObject *kind)
 
 /* one makes a single source with the given key (borrowed; kept for the frame). */
 static bool
-one(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *key, td_where_t where, bool flag,
-    td_at_t *at)
+one(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *key, td_where_t where,
+    bool flag, td_at_t *at)
 {
     PyObject **keys = NULL;
 
@@ -60,8 +60,9 @@ one(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *key, 
         }
         keys[0] = key;
     }
-    *at = td_source_block_add(&b->frame.sources, base, cls, key == NULL ? TD_PAYLOAD_NOTHING : TD_PAYLOAD_KEYS, keys,
-                              NULL, 1, where);
+    *at = td_source_block_add(&b->frame.sources, base, cls,
+                              key == NULL ? TD_PAYLOAD_NOTHING : TD_PAYLOAD_KEYS, keys, NULL, 1,
+                              where);
     if (at->id == 0) {
         return td_stop_nomem(b);
     }
@@ -88,7 +89,8 @@ attr(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *memb
     if (head == NULL || tail == NULL) {
         td_stop_python(b);
     } else {
-        good = attr(b, base, TD_SOURCE_CLASS_AttrSource, head, &link) && one(b, &link, cls, tail, TD_WHERE_LOCAL, false, at);
+        good = attr(b, base, TD_SOURCE_CLASS_AttrSource, head, &link) &&
+               one(b, &link, cls, tail, TD_WHERE_LOCAL, false, at);
     }
     Py_XDECREF(head);
     Py_XDECREF(tail);
@@ -101,7 +103,8 @@ slice_index(PyObject *slice)
 {
     PySliceObject *part = (PySliceObject *)slice;
 
-    return Py_BuildValue("(O(OOO))", (PyObject *)&PySlice_Type, part->start, part->stop, part->step);
+    return Py_BuildValue("(O(OOO))", (PyObject *)&PySlice_Type, part->start, part->stop,
+                         part->step);
 }
 
 static bool
@@ -120,10 +123,13 @@ item(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *key,
         return good;
     }
     if (!td_source_has_repr(&b->frame.sources, key) ||
-        (cls == TD_SOURCE_CLASS_ODictGetItemSource && PyType_IsSubtype(Py_TYPE(key), b->frame.sources.enum_type))) {
-        return td_stop_unsupported(b, "L211/fn/entered", __func__, "a source whose index only Python can spell");
+        (cls == TD_SOURCE_CLASS_ODictGetItemSource &&
+         PyType_IsSubtype(Py_TYPE(key), b->frame.sources.enum_type))) {
+        return td_stop_unsupported(b, "L211/fn/entered", __func__,
+                                   "a source whose index only Python can spell");
     }
-    return one(b, base, cls, key, TD_WHERE_LOCAL, cls == TD_SOURCE_CLASS_DefaultsSource && PyUnicode_Check(key), at);
+    return one(b, base, cls, key, TD_WHERE_LOCAL,
+               cls == TD_SOURCE_CLASS_DefaultsSource && PyUnicode_Check(key), at);
 }
 
 static bool
@@ -133,9 +139,12 @@ make(td_builder_t *b, PyObject *spec, td_at_t *at)
     PyObject         *last = NULL; /* borrowed */
     td_at_t           base = {0};
 
-    row = PyTuple_CheckExact(spec) && PyTuple_GET_SIZE(spec) > 0 ? row_of(PyTuple_GET_ITEM(spec, 0)) : NULL;
-    if (row == NULL || PyTuple_GET_SIZE(spec) != 1 + (row->has_base ? 1 : 0) + (row->rest != REST_NONE ? 1 : 0)) {
-        return td_stop_unsupported(b, "L211/fn/entered", __func__, "an entry point that is not VariableBuilder");
+    row = PyTuple_CheckExact(spec) && PyTuple_GET_SIZE(spec) > 0 ? row_of(PyTuple_GET_ITEM(spec, 0))
+                                                                 : NULL;
+    if (row == NULL ||
+        PyTuple_GET_SIZE(spec) != 1 + (row->has_base ? 1 : 0) + (row->rest != REST_NONE ? 1 : 0)) {
+        return td_stop_unsupported(b, "L211/fn/entered", __func__,
+                                   "an entry point that is not VariableBuilder");
     }
     last = row->rest == REST_NONE ? NULL : PyTuple_GET_ITEM(spec, PyTuple_GET_SIZE(spec) - 1);
     if (!row->has_base) {
@@ -170,8 +179,9 @@ note_root(td_builder_t *b, td_at_t *at)
     bool                  plain = false;
     bool                  good  = true;
 
-    plain = block->base == 0 && !block->flag &&
-            (block->cls == TD_SOURCE_CLASS_LocalSource || block->cls == TD_SOURCE_CLASS_GlobalSource);
+    plain =
+        block->base == 0 && !block->flag &&
+        (block->cls == TD_SOURCE_CLASS_LocalSource || block->cls == TD_SOURCE_CLASS_GlobalSource);
     if (!plain || frame->text_mode) {
         frame->text_mode = true;
         return true;
@@ -182,7 +192,8 @@ note_root(td_builder_t *b, td_at_t *at)
         frame->text_mode = true;
     } else {
         kept = td_arena_dup(&frame->arena, name.bytes, name.sz);
-        good = (kept != NULL && td_smap_put(&frame->root_names, kept, name.sz, 0)) || td_stop_nomem(b);
+        good =
+            (kept != NULL && td_smap_put(&frame->root_names, kept, name.sz, 0)) || td_stop_nomem(b);
         at->fresh = good;
     }
     td_buf_clear(&name);

@@ -29,16 +29,18 @@ read_config(td_builder_t *b)
 {
     int truth = 0;
 
-#define X(field, key)                                                                   \
-    truth = truth_of(b->config, key);                                                   \
-    if (truth < 0) {                                                                    \
-        return fail(b, "the configuration lacks " key);                                 \
-    }                                                                                   \
+#define X(field, key)                                   \
+    truth = truth_of(b->config, key);                   \
+    if (truth < 0) {                                    \
+        return fail(b, "the configuration lacks " key); \
+    }                                                   \
     b->cfg.field = truth == 1;
     TD_CONFIG_LIST(X)
 #undef X
-    b->cfg.traceable_tensor_subclasses = PyDict_GetItemString(b->config, "traceable_tensor_subclasses");
-    if (b->cfg.traceable_tensor_subclasses == NULL || !PyAnySet_Check(b->cfg.traceable_tensor_subclasses)) {
+    b->cfg.traceable_tensor_subclasses =
+        PyDict_GetItemString(b->config, "traceable_tensor_subclasses");
+    if (b->cfg.traceable_tensor_subclasses == NULL ||
+        !PyAnySet_Check(b->cfg.traceable_tensor_subclasses)) {
         return fail(b, "the configuration lacks traceable_tensor_subclasses");
     }
     b->cfg.force_unspec_int = b->cfg.force_unspec_int && td_switch(b, TD_SWITCH_UNBACKED_INTS);
@@ -49,10 +51,10 @@ read_config(td_builder_t *b)
 static int
 make_names(td_builder_t *b)
 {
-#define X(field, text)                                       \
-    b->names.field = PyUnicode_InternFromString(text);       \
-    if (b->names.field == NULL) {                            \
-        return fail(b, "out of memory");                     \
+#define X(field, text)                                 \
+    b->names.field = PyUnicode_InternFromString(text); \
+    if (b->names.field == NULL) {                      \
+        return fail(b, "out of memory");               \
     }
     TD_NAME_LIST(X)
 #undef X
@@ -71,7 +73,8 @@ program_set_up(td_builder_t *b, td_abi_program_v1 const *program)
     if (!td_switches_find(program->revision, &b->switches)) {
         return fail(b, "this subject follows the revisions mission and installed");
     }
-    if (!td_plant_load(why, sizeof why) || !td_tables_load(&b->tables, b->table_dict, why, sizeof why)) {
+    if (!td_plant_load(why, sizeof why) ||
+        !td_tables_load(&b->tables, b->table_dict, why, sizeof why)) {
         return fail(b, why);
     }
     return read_config(b) == 0 && make_names(b) == 0 ? 0 : -1;
@@ -188,7 +191,8 @@ build(td_builder_t *b, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
     td_var_t var = {0};
 
     if (b->frame.has_state) {
-        td_stop_unsupported(b, "L211/fn/entered", __func__, "a frame that starts from somebody else's state");
+        td_stop_unsupported(b, "L211/fn/entered", __func__,
+                            "a frame that starts from somebody else's state");
     } else if (td_make_source(b, in->spec, &at)) {
         (void)td_build(b, &at, in->value, &var);
     }
@@ -230,7 +234,8 @@ root(void *self, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
 /* ---- the trail -------------------------------------------------------------------------- */
 
 static int
-trail(void *self, void (*row)(void *ctx, char const *path, char const *arm, char const *function), void *ctx)
+trail(void *self, void (*row)(void *ctx, char const *path, char const *arm, char const *function),
+      void *ctx)
 {
     td_builder_t *b    = self;
     td_buf_t      name = {0};

@@ -27,11 +27,11 @@ is_kind(PyObject *value, kind_t kind)
 bool
 td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_sz)
 {
-#define X(key, kind)                                                                   \
-    tables->key = PyDict_GetItemString(dict, #key);                                    \
-    if (tables->key == NULL || !is_kind(tables->key, KIND_##kind)) {                   \
-        snprintf(why, why_sz, "table %s is missing or not of kind " #kind, #key);      \
-        return false;                                                                  \
+#define X(key, kind)                                                              \
+    tables->key = PyDict_GetItemString(dict, #key);                               \
+    if (tables->key == NULL || !is_kind(tables->key, KIND_##kind)) {              \
+        snprintf(why, why_sz, "table %s is missing or not of kind " #kind, #key); \
+        return false;                                                             \
     }
     TD_TABLE_LIST(X)
 #undef X

@@ -8,9 +8,9 @@
 
 /* One dict while it is being wrapped. */
 typedef struct {
-    PyObject   **keys;   /* in the arena; kept for the frame */
-    PyObject   **values; /* in the arena; borrowed from the dict: nothing that runs here changes it */
-    td_src_id_t *subs;   /* sources that stand for keys (weak references), or NULL */
+    PyObject **keys;   /* in the arena; kept for the frame */
+    PyObject **values; /* in the arena; borrowed from the dict: nothing that runs here changes it */
+    td_src_id_t *subs; /* sources that stand for keys (weak references), or NULL */
     uint32_t     cnt;
 } pairs_t;
 
@@ -24,7 +24,8 @@ names_apart(PyObject *key)
     if (PyFloat_CheckExact(key)) {
         return !isnan(PyFloat_AS_DOUBLE(key));
     }
-    return PyUnicode_CheckExact(key) || PyLong_CheckExact(key) || PyBool_Check(key) || key == Py_None;
+    return PyUnicode_CheckExact(key) || PyLong_CheckExact(key) || PyBool_Check(key) ||
+           key == Py_None;
 }
 
 static bool
@@ -73,7 +74,8 @@ read_pairs(td_builder_t *b, PyObject *value, pairs_t *pairs)
         return false;
     }
     pairs->values = pairs->keys + cnt;
-    if (!PyDict_CheckExact(value) && (PyObject *)Py_TYPE(value) == b->tables.ordered_dict && !TD_PLANT(DICT_ORDER)) {
+    if (!PyDict_CheckExact(value) && (PyObject *)Py_TYPE(value) == b->tables.ordered_dict &&
+        !TD_PLANT(DICT_ORDER)) {
         return from_ordered(b, value, pairs);
     }
     while (PyDict_Next(value, &pos, &key, &item)) {
@@ -97,8 +99,8 @@ weak_source(td_builder_t *b, PyObject *name)
         return 0;
     }
     keys[0] = name;
-    at = td_source_block_add(&b->frame.sources, NULL, TD_SOURCE_CLASS_GlobalWeakRefSource, TD_PAYLOAD_KEYS, keys, NULL, 1,
-                             TD_WHERE_GLOBAL);
+    at      = td_source_block_add(&b->frame.sources, NULL, TD_SOURCE_CLASS_GlobalWeakRefSource,
+                                  TD_PAYLOAD_KEYS, keys, NULL, 1, TD_WHERE_GLOBAL);
     if (at.id == 0) {
         td_stop_nomem(b);
     }
@@ -135,11 +137,13 @@ store_global_weakref(td_builder_t *b, PyObject *name, td_src_id_t source, PyObje
         return there > 0 || td_stop_python(b);
     }
     if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(key))) {
-        text = PyUnicode_FromFormat("cannot create weak reference to '%s' object", Py_TYPE(key)->tp_name);
+        text = PyUnicode_FromFormat("cannot create weak reference to '%s' object",
+                                    Py_TYPE(key)->tp_name);
         if (text == NULL) {
             return td_stop_python(b);
         }
-        return td_keep_steal(b, text) && td_stop_raise_text(b, "L433/if/T", __func__, "TypeError", text);
+        return td_keep_steal(b, text) &&
+               td_stop_raise_text(b, "L433/if/T", __func__, "TypeError", text);
     }
     return TD_ARRAY_PUSH(b->frame.globals, row) || td_stop_nomem(b);
 }
@@ -162,7 +166,8 @@ store_keys(td_builder_t *b, td_at_t const *at, pairs_t *pairs)
         if (pairs->subs == NULL) {
             pairs->subs = td_alloc_in(b, pairs->cnt * sizeof *pairs->subs);
         }
-        snprintf(text, sizeof text, "__dict_key_%llu", (unsigned long long)(uintptr_t)pairs->keys[i]);
+        snprintf(text, sizeof text, "__dict_key_%llu",
+                 (unsigned long long)(uintptr_t)pairs->keys[i]);
         name = is < 0 || pairs->subs == NULL ? NULL : PyUnicode_FromString(text);
         if (name == NULL || !td_keep_steal(b, name)) {
             return b->stop.kind != TD_STOP_NONE ? false : td_stop_python(b);
@@ -195,12 +200,14 @@ dict_guards(td_builder_t *b, td_at_t const *at, uint32_t cnt, td_guard_id_t *gua
 }
 
 static bool
-build_values(td_builder_t *b, td_at_t const *at, pairs_t const *pairs, td_guard_id_t guard, td_dict_t *dict)
+build_values(td_builder_t *b, td_at_t const *at, pairs_t const *pairs, td_guard_id_t guard,
+             td_dict_t *dict)
 {
     td_at_t first = {0};
 
-    if (!td_children(b, at, TD_SOURCE_CLASS_GetItemSource, pairs->subs == NULL ? TD_PAYLOAD_KEYS : TD_PAYLOAD_SOURCES,
-                     pairs->keys, pairs->subs, pairs->cnt, &first)) {
+    if (!td_children(b, at, TD_SOURCE_CLASS_GetItemSource,
+                     pairs->subs == NULL ? TD_PAYLOAD_KEYS : TD_PAYLOAD_SOURCES, pairs->keys,
+                     pairs->subs, pairs->cnt, &first)) {
         return false;
     }
     for (uint32_t i = 0; i < pairs->cnt; i++) {
@@ -232,21 +239,23 @@ build_factory(td_builder_t *b, td_at_t const *at, PyObject *value, td_dict_t *di
 bool
 td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    pairs_t       pairs = {0};
-    td_dict_t    *dict  = NULL;
-    td_guard_id_t guard = 0;
+    pairs_t       pairs      = {0};
+    td_dict_t    *dict       = NULL;
+    td_guard_id_t guard      = 0;
     bool          is_default = (PyObject *)Py_TYPE(value) == b->tables.default_dict;
 
-    if (!dict_guards(b, at, (uint32_t)PyDict_GET_SIZE(value), &guard) || !read_pairs(b, value, &pairs) ||
-        !store_keys(b, at, &pairs)) {
+    if (!dict_guards(b, at, (uint32_t)PyDict_GET_SIZE(value), &guard) ||
+        !read_pairs(b, value, &pairs) || !store_keys(b, at, &pairs)) {
         return false;
     }
     dict = td_alloc_in(b, sizeof *dict + pairs.cnt * sizeof(td_var_t));
     if (dict == NULL) {
         return false;
     }
-    *dict = (td_dict_t){.items = (td_var_t *)(dict + 1), .keys = pairs.keys, .cnt = pairs.cnt,
-                        .cls = (PyObject *)Py_TYPE(value)};
+    *dict = (td_dict_t){.items = (td_var_t *)(dict + 1),
+                        .keys  = pairs.keys,
+                        .cnt   = pairs.cnt,
+                        .cls   = (PyObject *)Py_TYPE(value)};
     b->frames += TD_DEPTH_COMP;
     if (!build_values(b, at, &pairs, guard, dict)) {
         return false;

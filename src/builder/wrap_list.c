@@ -37,7 +37,8 @@ members(td_builder_t *b, PyObject *value, PyObject *const **items, uint32_t *cnt
     PyObject *copy = NULL; /* owned */
 
     if (!PyList_CheckExact(value) && !PyTuple_Check(value)) {
-        copy = PySequence_Tuple(value); /* a deque or the values of an OrderedDict: C code iterates */
+        copy =
+            PySequence_Tuple(value); /* a deque or the values of an OrderedDict: C code iterates */
         if (copy == NULL) {
             return td_stop_python(b);
         }
@@ -58,13 +59,15 @@ members(td_builder_t *b, PyObject *value, PyObject *const **items, uint32_t *cnt
 /* build_items mirrors the comprehensions over a container: each member under its
    own source, with the container's guard added. */
 static bool
-build_items(td_builder_t *b, td_at_t const *first, PyObject *const *values, td_guard_id_t guard, td_items_t *items)
+build_items(td_builder_t *b, td_at_t const *first, PyObject *const *values, td_guard_id_t guard,
+            td_items_t *items)
 {
     b->frames += TD_DEPTH_COMP;
     for (uint32_t i = 0; i < items->cnt; i++) {
         td_at_t child = td_source_nth(first, i);
 
-        if (!td_build(b, &child, values[i], &items->items[i]) || !td_var_add_guards(b, &items->items[i], guard)) {
+        if (!td_build(b, &child, values[i], &items->items[i]) ||
+            !td_var_add_guards(b, &items->items[i], guard)) {
             return false;
         }
     }
@@ -85,7 +88,8 @@ plain_items(td_builder_t *b, td_at_t const *at, PyObject *value, td_guard_id_t g
     }
     items = td_items_new(b, cnt);
     if (items == NULL ||
-        !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first) ||
+        !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt,
+                     &first) ||
         !build_items(b, &first, values, guard, items)) {
         return NULL;
     }
@@ -141,7 +145,8 @@ typedef TD_ARRAY(td_var_t) vars_t;
 
 /* build_each builds what the second iteration gives, one by one as it comes. */
 static bool
-build_each(td_builder_t *b, td_at_t const *at, PyObject *iterator, td_guard_id_t guard, vars_t *vars)
+build_each(td_builder_t *b, td_at_t const *at, PyObject *iterator, td_guard_id_t guard,
+           vars_t *vars)
 {
     PyObject *item = NULL; /* owned until kept */
     int       got  = 0;
@@ -151,8 +156,8 @@ build_each(td_builder_t *b, td_at_t const *at, PyObject *iterator, td_guard_id_t
         td_at_t  child = {0};
         td_var_t var   = {0};
 
-        if (!td_keep_steal(b, item) ||
-            !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, 1, &child)) {
+        if (!td_keep_steal(b, item) || !td_children(b, at, TD_SOURCE_CLASS_GetItemSource,
+                                                    TD_PAYLOAD_INDEX, NULL, NULL, 1, &child)) {
             return false;
         }
         b->frame.sources.blocks[b->frame.sources.block_cnt - 1].start = vars->cnt;
@@ -206,7 +211,8 @@ listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     if (!td_make_guards(b, at, TD_GUARD_LIST_LENGTH, &guard)) {
         return false;
     }
-    items = iterates_itself(value) ? own_items(b, at, value, guard) : plain_items(b, at, value, guard);
+    items =
+        iterates_itself(value) ? own_items(b, at, value, guard) : plain_items(b, at, value, guard);
     if (items == NULL) {
         return false;
     }
@@ -240,9 +246,10 @@ td_wrap_listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
 static PyObject *
 rest(td_builder_t *b, PyObject *iterator)
 {
-    PyObject  *state  = td_call_method(b->names.reduce, &iterator, 1); /* owned: (iter, (tuple,), index) or (iter, ((),)) */
-    PyObject  *result = NULL;                                          /* owned */
-    PyObject  *args   = NULL;                                          /* borrowed from state */
+    PyObject  *state  = td_call_method(b->names.reduce, &iterator,
+                                       1); /* owned: (iter, (tuple,), index) or (iter, ((),)) */
+    PyObject  *result = NULL;              /* owned */
+    PyObject  *args   = NULL;              /* borrowed from state */
     Py_ssize_t start  = 0;
 
     if (state == NULL || !PyTuple_Check(state) || PyTuple_GET_SIZE(state) < 2) {
@@ -252,7 +259,8 @@ rest(td_builder_t *b, PyObject *iterator)
     if (PyTuple_GET_SIZE(state) > 2) {
         start = PyLong_AsSsize_t(PyTuple_GET_ITEM(state, 2));
     }
-    if (PyTuple_Check(args) && PyTuple_GET_SIZE(args) == 1 && PyTuple_Check(PyTuple_GET_ITEM(args, 0))) {
+    if (PyTuple_Check(args) && PyTuple_GET_SIZE(args) == 1 &&
+        PyTuple_Check(PyTuple_GET_ITEM(args, 0))) {
         result = PyTuple_GetSlice(PyTuple_GET_ITEM(args, 0), start, PY_SSIZE_T_MAX);
     }
 
@@ -282,7 +290,8 @@ td_wrap_tuple_iterator(td_builder_t *b, td_at_t const *at, PyObject *value, td_v
     cnt   = (uint32_t)PyTuple_GET_SIZE(left);
     items = td_keep_steal(b, left) ? td_items_new(b, cnt) : NULL;
     if (items == NULL ||
-        !td_children(b, at, TD_SOURCE_CLASS_TupleIteratorGetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first) ||
+        !td_children(b, at, TD_SOURCE_CLASS_TupleIteratorGetItemSource, TD_PAYLOAD_INDEX, NULL,
+                     NULL, cnt, &first) ||
         !build_items(b, &first, PySequence_Fast_ITEMS(left), guard, items)) {
         return false;
     }
@@ -323,7 +332,8 @@ build_parts(td_builder_t *b, td_at_t const *at, PyObject *value, td_items_t *ite
     names[0] = b->names.start;
     names[1] = b->names.stop;
     names[2] = b->names.step;
-    if (!td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, names, NULL, PART_CNT, &first)) {
+    if (!td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, names, NULL, PART_CNT,
+                     &first)) {
         return false;
     }
     b->frames += TD_DEPTH_COMP;
@@ -358,11 +368,14 @@ td_wrap_slice_range(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_
     if (items == NULL || !build_parts(b, at, value, items)) {
         return false;
     }
-    if (!td_make_guards(b, at, is_slice || TD_PLANT(WRONG_GUARD_KIND) ? TD_GUARD_TYPE_MATCH : TD_GUARD_EQUALS_MATCH,
+    if (!td_make_guards(b, at,
+                        is_slice || TD_PLANT(WRONG_GUARD_KIND) ? TD_GUARD_TYPE_MATCH
+                                                               : TD_GUARD_EQUALS_MATCH,
                         &guard)) {
         return false;
     }
-    if (is_slice && (is_tensor_variable(&items->items[0]) || is_tensor_variable(&items->items[1]))) {
+    if (is_slice &&
+        (is_tensor_variable(&items->items[0]) || is_tensor_variable(&items->items[1]))) {
         return td_stop_raise(b, "L867/ret/reached", __func__, "torch._dynamo.exc.Unsupported",
                              "Dynamic slicing on data-dependent value is not supported");
     }

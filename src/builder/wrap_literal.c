@@ -26,8 +26,8 @@ size(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     td_guard_id_t guard = 0;
     td_at_t       first = {0};
 
-    if (items == NULL ||
-        !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, cnt, &first)) {
+    if (items == NULL || !td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL,
+                                      NULL, cnt, &first)) {
         return false;
     }
     b->frames += TD_DEPTH_COMP;
@@ -89,7 +89,8 @@ td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *va
     if (!td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) || !scalar_seen(b, at, value, &entry)) {
         return false;
     }
-    if ((b->cfg.automatic_dynamic_shapes && entry->scalar == NULL) || !b->cfg.assume_static_by_default) {
+    if ((b->cfg.automatic_dynamic_shapes && entry->scalar == NULL) ||
+        !b->cfg.assume_static_by_default) {
         return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols");
     }
     return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
@@ -118,7 +119,8 @@ unspecialized_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t 
         if (!td_guard_source_of(b, at) || !td_depth_reach(b, TD_REACH_WHERE, at->depth)) {
             return false;
         }
-        if (!td_where_is_local((td_where_t)at->where) || td_where_is_nn_module((td_where_t)at->where)) {
+        if (!td_where_is_local((td_where_t)at->where) ||
+            td_where_is_nn_module((td_where_t)at->where)) {
             return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
         }
     }

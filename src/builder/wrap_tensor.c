@@ -100,8 +100,8 @@ to_output(td_builder_t *b, td_guard_id_t guard)
 }
 
 bool
-td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, bool should_specialize,
-                  td_guard_id_t guard, td_guard_id_t second, td_var_t *out)
+td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
+                  bool should_specialize, td_guard_id_t guard, td_guard_id_t second, td_var_t *out)
 {
     td_tensor_var_t *var  = NULL;
     td_fake_t       *fake = NULL;
@@ -138,7 +138,8 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
    nothing but its constant source made it an attribute, and then the source's name
    was turned into a word before it came here. */
 static bool
-module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool by_source, td_module_t *module)
+module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool by_source,
+           td_module_t *module)
 {
     td_frame_t *frame = &b->frame;
     td_buf_t    name  = {0};
@@ -165,7 +166,8 @@ module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool by_source,
     if (good && !key.failed) {
         module->key = td_arena_dup(&frame->arena, key.bytes, key.sz);
     }
-    good = module->key != NULL && td_smap_put(&frame->module_names, module->key, module->key_sz, 0) &&
+    good = module->key != NULL &&
+           td_smap_put(&frame->module_names, module->key, module->key_sz, 0) &&
            TD_ARRAY_PUSH(frame->modules, *module);
     td_buf_clear(&name);
     td_buf_clear(&first);
@@ -205,14 +207,18 @@ td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t 
     if (td_source_block(&b->frame.sources, at->id)->cls == TD_SOURCE_CLASS_ParamBufferSource) {
         return td_stop_raise(b, "L985/ret/reached", __func__, "AssertionError", "");
     }
-    if (at->where != TD_WHERE_CONSTANT && !td_source_guard(b, at, TD_GUARD_TENSOR_MATCH, false, &match)) {
+    if (at->where != TD_WHERE_CONSTANT &&
+        !td_source_guard(b, at, TD_GUARD_TENSOR_MATCH, false, &match)) {
         return false;
     }
-    if (address != NULL && PyUnicode_CheckExact(address) && PyUnicode_CompareWithASCIIString(address, "guarded") == 0 &&
+    if (address != NULL && PyUnicode_CheckExact(address) &&
+        PyUnicode_CompareWithASCIIString(address, "guarded") == 0 &&
         !td_source_guard(b, at, TD_GUARD_DATA_PTR_MATCH, false, &pointer)) {
         return false;
     }
-    if (!module_key(b, at, tensor, at->where == TD_WHERE_CONSTANT && (address == NULL || address == Py_None), &module) ||
+    if (!module_key(b, at, tensor,
+                    at->where == TD_WHERE_CONSTANT && (address == NULL || address == Py_None),
+                    &module) ||
         !note_param(b, &module, at->id)) {
         return false;
     }
@@ -251,7 +257,8 @@ key_is(td_src_block_t const *block, td_src_id_t id, PyObject *text)
 static bool
 is_item(td_src_block_t const *block)
 {
-    return block->cls == TD_SOURCE_CLASS_GetItemSource || block->cls == TD_SOURCE_CLASS_TupleIteratorGetItemSource;
+    return block->cls == TD_SOURCE_CLASS_GetItemSource ||
+           block->cls == TD_SOURCE_CLASS_TupleIteratorGetItemSource;
 }
 
 /* should_specialize mirrors tensor_should_specialize: an optimizer's
@@ -274,9 +281,12 @@ should_specialize(td_builder_t *b, td_at_t const *at)
         }
         links[i] = td_source_block(sources, ids[i]);
     }
-    if (!is_item(links[0]) || !is_item(links[1]) || !key_is(links[1], ids[1], b->names.params) || !is_item(links[2]) ||
-        (links[3]->cls != TD_SOURCE_CLASS_AttrSource && links[3]->cls != TD_SOURCE_CLASS_ParamBufferSource) ||
-        !key_is(links[3], ids[3], b->names.param_groups) || links[4]->cls != TD_SOURCE_CLASS_LocalSource) {
+    if (!is_item(links[0]) || !is_item(links[1]) || !key_is(links[1], ids[1], b->names.params) ||
+        !is_item(links[2]) ||
+        (links[3]->cls != TD_SOURCE_CLASS_AttrSource &&
+         links[3]->cls != TD_SOURCE_CLASS_ParamBufferSource) ||
+        !key_is(links[3], ids[3], b->names.param_groups) ||
+        links[4]->cls != TD_SOURCE_CLASS_LocalSource) {
         return false;
     }
     optimizer = PyDict_GetItemWithError(b->frame.f_locals, td_source_key(links[4], ids[4]));
@@ -296,7 +306,8 @@ tensor_match(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_guard_id_t
     made              = &b->frame.guards.guards[*guard];
     made->has_payload = true;
     made->tensor      = tensor;
-    made->is_strong   = td_source_block(&b->frame.sources, at->id)->cls == TD_SOURCE_CLASS_NumpyTensorSource;
+    made->is_strong =
+        td_source_block(&b->frame.sources, at->id)->cls == TD_SOURCE_CLASS_NumpyTensorSource;
     return !made->is_strong || td_keep(b, tensor);
 }
 
@@ -321,20 +332,23 @@ copy_dict(td_builder_t *b, PyObject *tensor)
 }
 
 static bool
-finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, uint32_t hash, td_var_t *out)
+finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, uint32_t hash,
+             td_var_t *out)
 {
     td_var_t      *stored = td_alloc_in(b, sizeof *stored);
     td_input_t     row    = {.source = at->id, .variable = stored, .hash = hash};
     td_grapharg_t *arg    = td_alloc_in(b, sizeof *arg);
 
-    if (stored == NULL || arg == NULL || (!TD_ARRAY_PUSH(b->frame.inputs, row) && !td_stop_nomem(b))) {
+    if (stored == NULL || arg == NULL ||
+        (!TD_ARRAY_PUSH(b->frame.inputs, row) && !td_stop_nomem(b))) {
         return false;
     }
     *stored           = *out;
     node->tensor_dict = copy_dict(b, tensor);
-    *arg              = (td_grapharg_t){.source = at->id, .example = tensor, .fake = node->example, .is_tensor = true};
-    node->grapharg    = arg;
-    *out              = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = stored};
+    *arg              = (td_grapharg_t){
+                     .source = at->id, .example = tensor, .fake = node->example, .is_tensor = true};
+    node->grapharg = arg;
+    *out           = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = stored};
     return node->tensor_dict != NULL;
 }
 
@@ -383,7 +397,8 @@ wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         return td_register_attr(b, at, value, out);
     }
     if (td_is_traceable_subclass(b, at, value) != 0) {
-        return td_stop_unsupported(b, "L1001/if/T", __func__, "Tensor itself among the traceable subclasses");
+        return td_stop_unsupported(b, "L1001/if/T", __func__,
+                                   "Tensor itself among the traceable subclasses");
     }
     if (!td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) || !td_depth_hash(b, at->depth)) {
         return false;

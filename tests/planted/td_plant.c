@@ -73,11 +73,12 @@ int
 td_plant_ask(PyObject *file)
 {
     PyObject *skipfiles = PyImport_ImportModule("torch._dynamo.skipfiles"); /* owned */
-    PyObject *answer    = NULL;                                            /* owned */
+    PyObject *answer    = NULL;                                             /* owned */
     int       truth     = -1;
 
     if (skipfiles != NULL) {
-        answer = PyObject_CallMethod(skipfiles, "check", "OO", file == NULL ? Py_None : file, Py_True);
+        answer =
+            PyObject_CallMethod(skipfiles, "check", "OO", file == NULL ? Py_None : file, Py_True);
     }
     truth = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(answer);

@@ -96,7 +96,7 @@ nothing_is_kept(void **state)
 
         walk_do(taken, reached);
         assert_int_equal(walk_run(taken, obs, &record), TD_OK); /* classes become known */
-        list   = PyObject_CallFunction(PyDict_GetItemString(walk_globals(), "reached"), "O", taken);
+        list = PyObject_CallFunction(PyDict_GetItemString(walk_globals(), "reached"), "O", taken);
         (void)PyGC_Collect(); /* garbage holds references too, until it goes */
         (void)PyGC_Disable();
         before = refcount_sum(list);
