@@ -44,6 +44,24 @@ testing_live(PyObject *module, PyObject *source)
     return result;
 }
 
+PyDoc_STRVAR(case_objects_doc, "case_objects(frames) -> tuple\n\n"
+                               "The objects that a case's frames reach, by ordinal.");
+
+static PyObject *
+testing_case_objects(PyObject *module, PyObject *frames)
+{
+    td_live_t   live   = {0};
+    td_status_t status = td_live_from_case(frames, NULL, NULL, 0, 0, &live);
+    PyObject   *result; /* owned, returned */
+
+    if (status != TD_OK) {
+        return td_module_raise(module, status, td_status_text(status));
+    }
+    result = Py_NewRef(live.objects);
+    td_live_clear(&live);
+    return result;
+}
+
 /* ---- observations ---------------------------------------------------------------- */
 
 PyDoc_STRVAR(obs_json_doc,
@@ -307,6 +325,7 @@ testing_tell(PyObject *Py_UNUSED(module), PyObject *args)
 
 PyMethodDef td_module_testing_methods[] = {
     {"live", testing_live, METH_O, live_doc},
+    {"case_objects", testing_case_objects, METH_O, case_objects_doc},
     {"obs_json", testing_obs_json, METH_O, obs_json_doc},
     {"fields", testing_fields, METH_NOARGS, fields_doc},
     {"tell", testing_tell, METH_VARARGS, tell_doc},

@@ -30,7 +30,7 @@ def place(path: str, error: BaseException) -> str:
     """Where in the file at path an exception came from: "path:line:column"."""
     full = os.path.abspath(path)
     if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == full:
-        return f"{path}:{error.lineno or 1}:{error.offset or 1}"
+        return f"{path}:{max(error.lineno or 1, 1)}:{max(error.offset or 1, 1)}"
     for step in reversed(traceback.extract_tb(error.__traceback__)):
         if os.path.abspath(step.filename) == full:
             return f"{path}:{step.lineno or 1}:{(step.colno or 0) + 1}"
@@ -53,8 +53,10 @@ def _execute(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: a case does not end the tool
+        sys.modules.pop(name, None)
         raise blame(path, error) from None
     return module
 
@@ -70,12 +72,23 @@ def require(path: str) -> str:
             compile(file.read(), os.path.abspath(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise blame(path, error) from None
+    except (MemoryError, RecursionError):  # how the compiler refuses what nests too deeply
+        raise BadInput(f"{path}:1:1: it is nested too deeply to be compiled") from None
     return path
 
 
 def load(path: str) -> Case:
     """Runs a case file; BadInput when it is not there, raises, or has no frames()."""
     module = _execute(require(path))
+    try:
+        return _read(path, module)
+    except (BadInput, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a hostile value, or a __getattr__ of the module
+        raise blame(path, error) from None
+
+
+def _read(path: str, module: ModuleType) -> Case:
     frames = getattr(module, "frames", None)
     if not callable(frames):
         raise BadInput(f"{path}:1:1: a case needs a function frames() that returns a list of frames")

@@ -98,7 +98,7 @@ def main(argv: list[str]) -> int:
     except MemoryError:
         _say(args.command, "out of memory")
         return EXIT_HARNESS
-    except Exception as error:  # a fault of ours: one line, the rest on demand
+    except BaseException as error:  # a fault of ours: one line, the rest on demand
         if os.environ.get("TANDEM_TRACEBACK"):
             raise
         _say(args.command, f"internal fault: {describe(error)} (TANDEM_TRACEBACK=1 shows where)")

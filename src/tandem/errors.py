@@ -23,9 +23,17 @@ class HarnessFailed(TandemError):
     """The harness or the environment is at fault, not the input."""
 
 
+def _text(thing: object) -> str:
+    """str(thing); nothing where the thing, which a user may have made, cannot say."""
+    try:
+        return str(thing)
+    except Exception:
+        return ""
+
+
 def one_line(text: object) -> str:
     """The first line of a text that says something, without its indentation."""
-    return next((line.strip() for line in str(text).splitlines() if line.strip()), "")
+    return next((line.strip() for line in _text(text).splitlines() if line.strip()), "")
 
 
 def describe(error: BaseException) -> str:
@@ -37,7 +45,7 @@ def describe(error: BaseException) -> str:
 def of_os_error(error: OSError, writing: bool = False) -> TandemError:
     """An OSError as ours.  Reading what is not there is bad input; a full disk or a
     failed write is the environment's fault."""
-    where = f"{error.filename}: " if error.filename else ""
+    where = f"{error.filename or repr('')}: " if error.filename is not None else ""
     text = f"{where}{error.strerror or error}"
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
     return HarnessFailed(text) if writing or full else BadInput(text)

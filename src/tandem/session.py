@@ -97,7 +97,9 @@ class Judge:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
         except core.BadInput as error:
             raise BadInput(f"{path}: {one_line(error)}") from None
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit too: a case does not end the tool
             raise cases.blame(path, error) from None
 
     def compare_case(self, case: cases.Case, observations: bool = True) -> dict[str, Any]:
@@ -139,7 +141,11 @@ class Judge:
             )
         except core.HarnessError as error:
             raise HarnessFailed(f"{case.path}: {one_line(error)}") from None
-        except Exception as error:
+        except core.BadInput as error:
+            raise BadInput(f"{case.path}: {one_line(error)}") from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise cases.blame(case.path, error) from None
 
 

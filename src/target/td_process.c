@@ -17,7 +17,7 @@ enum {
     EXIT_HARNESS   = 3,
     TURN_LENGTH    = 2048, /* a second or two: some twenty swarms a minute */
     STAND_ASIDE = 8, /* one mutation in so many is the engine's own: bytes we would never write */
-    FRESH       = 3, /* one in so many is no mutation but a new program */
+    FRESH       = 2, /* every second one is no mutation but a new program */
     ONLY_SZ     = 4096,
 };
 
@@ -151,10 +151,25 @@ fresh(uint8_t *data, size_t sz_max, unsigned seed)
     return sz;
 }
 
+/* A mutation can find nothing to change, a crossover nothing that may be put
+   together; the same program again would teach nothing. */
+static size_t
+unless_same(uint8_t const *before, size_t before_sz, uint8_t *out, size_t out_sz, size_t sz_max,
+            unsigned seed)
+{
+    size_t other = 0;
+
+    if (before_sz == out_sz && memcmp(before, out, out_sz) == 0) {
+        other = fresh(out, sz_max, seed);
+    }
+    return other != 0 ? other : out_sz;
+}
+
 size_t
 td_process_mutate(uint8_t *data, size_t sz, size_t sz_max, unsigned seed)
 {
-    size_t mutated = 0;
+    size_t   mutated = 0;
+    uint8_t *before  = NULL; /* owned */
 
     if (seed % STAND_ASIDE == 0 && is_free()) {
         return 0;
@@ -162,14 +177,26 @@ td_process_mutate(uint8_t *data, size_t sz, size_t sz_max, unsigned seed)
     if (seed % FRESH == 1) {
         mutated = fresh(data, sz_max, seed);
     }
-    return mutated != 0 ? mutated : td_mutate(data, sz, sz_max, seed, weights_now(), NULL);
+    if (mutated != 0) {
+        return mutated;
+    }
+    before = td_malloc(sz);
+    if (before != NULL) {
+        memcpy(before, data, sz);
+        mutated = td_mutate(data, sz, sz_max, seed, weights_now(), NULL);
+        mutated = unless_same(before, sz, data, mutated, sz_max, seed);
+    }
+    td_free(before);
+    return mutated;
 }
 
 size_t
 td_process_cross(uint8_t const *left, size_t left_sz, uint8_t const *right, size_t right_sz,
                  uint8_t *out, size_t out_sz_max, unsigned seed)
 {
-    return td_crossover(left, left_sz, right, right_sz, out, out_sz_max, seed, weights_now());
+    size_t sz = td_crossover(left, left_sz, right, right_sz, out, out_sz_max, seed, weights_now());
+
+    return unless_same(left, left_sz, out, sz, out_sz_max, seed);
 }
 
 bool

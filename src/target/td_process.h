@@ -10,7 +10,7 @@
 td_check_t *td_process_check(void);
 
 /* td_process_mutate changes an input in place, for the engine: most often by
-   td_mutate, now and then by a fresh program in its stead, since what grows out of
+   td_mutate, every second time by a fresh program in its stead, since what grows out of
    small inputs alone stays small.  What programs are made of is what TANDEM_ONLY
    names, in a swarm drawn from TANDEM_SEED that changes from turn to turn.
    Arguments and result as td_mutate; 0 also where the engine should use its own

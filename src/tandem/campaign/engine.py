@@ -82,6 +82,7 @@ class Process:
             "-reload=5",
             "-len_control=0",  # programs are as long as they are; small ones alone find little
             "-reduce_inputs=0",
+            "-detect_leaks=0",  # else it runs every input twice, as CPython keeps memory between them
             "-print_final_stats=1",
         ]
         if seconds is not None:
