@@ -7,15 +7,47 @@ writes to the real stdout.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 from .errors import HarnessFailed
 
 VALUE_WIDTH = 160
+#: How deeply JSON may nest: a list costs three levels and lists nest some 160 deep.
+DEPTH_MAX = 5000
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@contextlib.contextmanager
+def deep_json() -> Iterator[None]:
+    """Where observations are read and written: they nest more deeply than the
+    interpreter's recursion limit allows."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH_MAX))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def parse_json(text: str) -> Any:
+    with deep_json():
+        return json.loads(text)
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON that is UTF-8 whatever the strings hold: lone surrogates (a str may have
+    them, a file name too) are escaped."""
+    with deep_json():
+        text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Output:
@@ -26,8 +58,8 @@ class Output:
 
     def __init__(self, as_json: bool = False) -> None:
         self.json = as_json
-        sys.stdout.flush()
-        self._real: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape")
+        _flush_stdout()
+        self._real: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
         self._saved = os.dup(1)
         os.dup2(2, 1)
         self._progress_due = 0.0
@@ -48,7 +80,7 @@ class Output:
     def document(self, value: dict[str, Any], indent: int | None = 1) -> None:
         """The JSON document of a command."""
         self._clear_progress()
-        self._write(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False) + "\n")
+        self._write(json_text(value, indent) + "\n")
 
     def is_terminal(self) -> bool:
         """Whether a person sees the progress line."""
@@ -75,7 +107,7 @@ class Output:
         try:
             self._flush()
         finally:
-            sys.stdout.flush()
+            _flush_stdout()
             os.dup2(self._saved, 1)
             os.close(self._saved)
 
@@ -99,6 +131,14 @@ class Output:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
+def _flush_stdout() -> None:
+    """What others printed; a case may have closed sys.stdout or taken it away."""
+    try:
+        sys.stdout.flush()
+    except (AttributeError, ValueError, OSError):
+        pass
+
+
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
@@ -110,7 +150,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def short(value: Any, width: int = VALUE_WIDTH) -> str:
     """A value on one line, cut in the middle of what is too long."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value)
     if len(text) <= width:
         return text
     half = (width - 5) // 2

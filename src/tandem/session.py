@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -19,6 +18,7 @@ from .errors import (
     describe,
     one_line,
 )
+from .output import parse_json
 
 #: From harmless to worst, as in the core.
 VERDICTS = ("agree", "poisoned", "subject-unsupported", "reference-failed", "diverge", "bad-input")
@@ -182,7 +182,7 @@ def loaded(options: Options) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     """A value of a divergence; None where a side has nothing there."""
-    return json.loads(text) if text else None
+    return parse_json(text) if text else None
 
 
 def _divergence(raw: dict[str, Any]) -> dict[str, Any]:
@@ -212,13 +212,13 @@ def _case(path: str, raw: dict[str, Any]) -> dict[str, Any]:
     }
     for side in ("reference", "subject"):
         if raw[side] is not None:
-            case[side] = json.loads(raw[side])
+            case[side] = parse_json(raw[side])
     return case
 
 
 def _shown(raw: dict[str, Any]) -> dict[str, Any]:
     same = {name: raw[name] for name in ("built", "why", "tree")}
-    return {**same, "observation": json.loads(raw["observation"])}
+    return {**same, "observation": parse_json(raw["observation"])}
 
 
 def leak(case: dict[str, Any], why: str) -> None:

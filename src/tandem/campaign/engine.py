@@ -104,6 +104,14 @@ class Process:
             preexec_fn=_die_with_parent,
         )
 
+    def memory(self) -> int:
+        """Resident memory in MB; 0 when it is gone."""
+        try:
+            with open(f"/proc/{self._process.pid}/statm") as stream:
+                return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+        except (OSError, IndexError):
+            return 0
+
     def poll(self) -> int | None:
         return self._process.poll()
 

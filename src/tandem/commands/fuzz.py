@@ -19,6 +19,7 @@ SEED_COUNT = 64  # programs that an empty corpus begins with
 POLL = 0.25  # seconds between two looks at the processes
 REPORT = 10.0  # seconds between two lines where no terminal is
 FRUITLESS_MAX = 3  # starts in a row that run no program, before giving up
+FULL = 0.9  # share of --max-rss at which a process gives way to a fresh one
 PATIENCE = 60.0  # seconds beyond its time that a process is waited for
 
 
@@ -161,6 +162,8 @@ class Campaign:
                     running.remove(slot)
                 elif code is not None:
                     self.start(slot)
+                elif slot.process and slot.process.memory() > FULL * self.args.max_rss:
+                    slot.process.stop()  # what it holds by now is no input's fault
                 elif not self.started and slot.process and counts.read(slot.process.stats):
                     self.started = time.monotonic()
             left = self.left()
