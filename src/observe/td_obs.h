@@ -186,7 +186,8 @@ size_t td_obs_diff(td_obs_t *obs, td_val_t reference, td_val_t subject,
    A source is shown by its name, its tree stands beside it under
    "<attribute>_tree".  Guards are rows [name, kind, {guard_source, source_tree,
    is_volatile if true, payload if any}], sorted by name.  Ints beyond 2^53 and
-   floats that JSON lacks are strings. */
+   floats that JSON lacks are strings; where such a number is an attribute's value,
+   "int" or "float" stands beside it under "<attribute>_kind". */
 char *td_obs_json(td_obs_t *obs, td_val_t val, bool indent);
 
 /* td_obs_tree_text writes a value as an indented tree for people, one attribute

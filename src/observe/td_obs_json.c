@@ -112,12 +112,16 @@ put_key(printer_t *printer, bool *first, char const *name, char const *suffix)
 
 /* ---- atoms and forms ----------------------------------------------------------- */
 
+static bool
+is_far(int64_t number)
+{
+    return number > JSON_INT_MAX || number < -JSON_INT_MAX;
+}
+
 static void
 put_int(printer_t *printer, int64_t number)
 {
-    bool const far = number > JSON_INT_MAX || number < -JSON_INT_MAX;
-
-    td_writer_put_format(&printer->writer, far ? "\"%" PRId64 "\"" : "%" PRId64, number);
+    td_writer_put_format(&printer->writer, is_far(number) ? "\"%" PRId64 "\"" : "%" PRId64, number);
 }
 
 static void
@@ -163,15 +167,21 @@ put_name(printer_t *printer, td_val_t tree)
 
 /* ---- guards ---------------------------------------------------------------------- */
 
+/* A keyword and what it was given, which may be a record. */
+static bool
+is_keyword_pair(td_obs_t const *obs, td_val_t val)
+{
+    return td_obs_kind(obs, val) == TD_VAL_LIST && td_obs_get_cnt(obs, val) == 2 &&
+           td_obs_kind(obs, td_obs_get_item(obs, val, 0)) == TD_VAL_STR;
+}
+
 static bool
 is_payload(td_obs_t const *obs, td_val_t val)
 {
     size_t cnt = td_obs_kind(obs, val) == TD_VAL_LIST ? td_obs_get_cnt(obs, val) : 0;
 
     for (size_t idx = 0; idx < cnt; idx++) {
-        td_val_t pair = td_obs_get_item(obs, val, idx);
-
-        if (!td_form_is_form(obs, pair) || td_obs_get_cnt(obs, pair) != 2) {
+        if (!is_keyword_pair(obs, td_obs_get_item(obs, val, idx))) {
             return false;
         }
     }
@@ -242,6 +252,35 @@ put_guards(printer_t *printer, td_val_t guards)
 
 /* ---- records --------------------------------------------------------------------- */
 
+/* The Python type of a number that JSON lacks and has as a string; else NULL. */
+static char const *
+lacking_type(td_obs_t const *obs, td_val_t val)
+{
+    switch (td_obs_kind(obs, val)) {
+    case TD_VAL_INT:
+        return is_far(td_obs_get_int(obs, val)) ? "int" : NULL;
+    case TD_VAL_BIGINT:
+        return "int";
+    case TD_VAL_FLOAT:
+        return isfinite(td_obs_get_float(obs, val)) ? NULL : "float";
+    default:
+        return NULL;
+    }
+}
+
+/* A member's value, and beside it what kind of number a string stands for. */
+static void
+put_plain_member(printer_t *printer, char const *attribute, td_val_t val, bool *first)
+{
+    char const *type = lacking_type(printer->obs, val);
+
+    put_value(printer, val);
+    if (type != NULL) {
+        put_key(printer, first, attribute, "_kind");
+        put_string(printer, type, strlen(type));
+    }
+}
+
 static void
 put_member(printer_t *printer, td_val_t record, size_t idx, bool *first)
 {
@@ -251,7 +290,7 @@ put_member(printer_t *printer, td_val_t record, size_t idx, bool *first)
 
     put_key(printer, first, info->attribute, "");
     if (!td_form_is_source(obs, val) && info->form != TD_FORM_SOURCE) {
-        put_value(printer, val);
+        put_plain_member(printer, info->attribute, val, first);
         return;
     }
     if (td_form_is_source(obs, val)) {

@@ -309,6 +309,37 @@ walk_bag_add(walk_bag_t *bag, PyObject *guard)
     Py_XDECREF(function);
 }
 
+/* Whether a payload is where an object is met: it holds the object's record. */
+static bool
+walk_payload_meets(td_walk_t *walk, td_val_t payload)
+{
+    size_t cnt =
+        td_obs_kind(walk->obs, payload) == TD_VAL_LIST ? td_obs_get_cnt(walk->obs, payload) : 0;
+
+    for (size_t i = 0; i < cnt; ++i) {
+        td_val_t form = td_obs_get_item(walk->obs, td_obs_get_item(walk->obs, payload, i), 1);
+
+        if (td_obs_kind(walk->obs, form) == TD_VAL_RECORD) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The row of a guard met now.  The same guard in another set names what it holds by
+   ordinal: a record stands once, or two tensors that are alike would look like one. */
+static td_val_t
+walk_partial_row(td_walk_t *walk, walk_pending_t const *row)
+{
+    td_val_t payload = walk_partial_payload(walk, row->partial);
+    td_val_t val     = walk_guard_row(walk, row, payload);
+
+    if (walk_payload_meets(walk, payload)) {
+        (void)walk_guard_row(walk, row, walk_partial_payload(walk, row->partial));
+    }
+    return val;
+}
+
 static int
 walk_pending_cmp(void const *a, void const *b, void *obs)
 {
@@ -328,10 +359,7 @@ walk_bag_end(walk_bag_t *bag)
                 walk->obs);
     }
     for (size_t i = 0; i < bag->pending_cnt; ++i) {
-        walk_pending_t const *row = &bag->pending[i];
-
-        walk_list_add(&bag->rows,
-                      walk_guard_row(walk, row, walk_partial_payload(walk, row->partial)));
+        walk_list_add(&bag->rows, walk_partial_row(walk, &bag->pending[i]));
     }
     if (bag->pending != bag->local) {
         td_free(bag->pending);

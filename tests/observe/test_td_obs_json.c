@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -66,6 +67,56 @@ trackers_have_source_guards_and_fields(void **state)
         "[\"L['b']\", \"ID_MATCH\", {\"guard_source\": \"LOCAL\", "
         "\"source_tree\": [\"LocalSource\", \"b\", false]}]],"
         "\"fields\":{\"value\":5,\"mutable_local\":null,\"recursively_contains\":null}}");
+    td_obs_free(obs);
+}
+
+static void
+numbers_that_json_lacks_have_their_type_beside_them(void **state)
+{
+    td_obs_t      *obs   = td_obs_new();
+    td_val_t const far[] = {
+        td_obs_int(obs, INT64_C(-9007199254740993)),
+        td_obs_bigint(obs, "9223372036854775808"),
+        td_obs_float(obs, -1e300 * 1e300),
+        td_obs_str(obs, "inf", 3),
+        td_obs_float(obs, 0.5),
+    };
+    char const *const texts[] = {
+        "\"scalar\":\"-9007199254740993\",\"scalar_kind\":\"int\"",
+        "\"scalar\":\"9223372036854775808\",\"scalar_kind\":\"int\"",
+        "\"scalar\":\"-inf\",\"scalar_kind\":\"float\"",
+        "\"scalar\":\"inf\"",
+        "\"scalar\":0.5",
+    };
+
+    (void)state;
+    for (size_t idx = 0; idx < sizeof(far) / sizeof(far[0]); idx++) {
+        td_obs_field_t fields[2] = {
+            {.field = TD_FIELD_FrameStateSizeEntry_scalar, .value = far[idx]},
+            {.field = TD_FIELD_FrameStateSizeEntry_size, .value = td_obs_null(obs)},
+        };
+        char text[160];
+
+        (void)snprintf(text, sizeof(text), "{\"kind\":\"FrameStateSizeEntry\",%s,\"size\":null}",
+                       texts[idx]);
+        expect_json(obs, td_obs_record(obs, TD_CLASS_FrameStateSizeEntry, fields, 2), text);
+    }
+    td_obs_free(obs);
+}
+
+static void
+a_payload_is_an_object_whatever_it_holds(void **state)
+{
+    td_obs_t *obs  = td_obs_new();
+    char     *json = td_obs_json(obs,
+                                 value_of(obs, "ConstantVariable{guards=([L'a', 'TENSOR_MATCH', false, "
+                                                   "[['value', Exception{kind='E', message='m'}]]])}"),
+                                 false);
+
+    (void)state;
+    assert_non_null(json);
+    assert_non_null(strstr(json, "\"payload\": {\"value\": {\"kind\":\"E\""));
+    td_free(json);
     td_obs_free(obs);
 }
 
@@ -246,6 +297,8 @@ main(void)
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(atoms_are_json),
         cmocka_unit_test(trackers_have_source_guards_and_fields),
+        cmocka_unit_test(numbers_that_json_lacks_have_their_type_beside_them),
+        cmocka_unit_test(a_payload_is_an_object_whatever_it_holds),
         cmocka_unit_test(roots_leave_out_what_they_have_not),
         cmocka_unit_test(a_frame_collects_its_graph_args),
         cmocka_unit_test(indented_json_has_a_line_for_each_member),
