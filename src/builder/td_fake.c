@@ -122,17 +122,17 @@ read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
     fake->layout = fake->dtype == NULL ? NULL : td_tensor_attr(b, tensor, b->names.layout);
     fake->device = fake->layout == NULL ? NULL : td_tensor_attr(b, tensor, b->names.device);
     if (fake->device == NULL) {
-        Py_XDECREF(fake->dtype);
-        Py_XDECREF(fake->layout);
+        Py_CLEAR(fake->dtype);
+        Py_CLEAR(fake->layout);
         return false;
     }
     if (!td_keep_steal(b, fake->device)) {
-        Py_DECREF(fake->dtype);
-        Py_DECREF(fake->layout);
+        Py_CLEAR(fake->dtype);
+        Py_CLEAR(fake->layout);
         return false;
     }
     if (!td_keep_steal(b, fake->dtype)) {
-        Py_DECREF(fake->layout);
+        Py_CLEAR(fake->layout);
         return false;
     }
     if (!td_keep_steal(b, fake->layout)) {

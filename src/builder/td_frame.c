@@ -85,9 +85,9 @@ td_frame_close(td_builder_t *b)
     for (uint32_t i = frame->keep.cnt; i-- > 0;) {
         Py_DECREF(frame->keep.at[i]);
     }
-    Py_XDECREF(frame->f_locals);
-    Py_XDECREF(frame->f_globals);
-    Py_XDECREF(frame->constraints);
+    Py_CLEAR(frame->f_locals);
+    Py_CLEAR(frame->f_globals);
+    Py_CLEAR(frame->constraints);
     td_changes_free(frame->changes);
     FREE_ARRAY(frame->keep);
     FREE_ARRAY(frame->roots);

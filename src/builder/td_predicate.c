@@ -137,11 +137,11 @@ static PyObject *
 class_of_library(char const *module, char const *name)
 {
     PyObject *modules = PyImport_GetModuleDict();              /* borrowed */
-    PyObject *found   = PyDict_GetItemString(modules, module); /* borrowed */
+    PyObject *found   = td_dict_find(modules, module); /* borrowed */
     PyObject *dict =
         found != NULL && PyModule_Check(found) ? PyModule_GetDict(found) : NULL; /* borrowed */
 
-    return dict == NULL ? NULL : PyDict_GetItemString(dict, name);
+    return dict == NULL ? NULL : td_dict_find(dict, name);
 }
 
 #define UNUSED_AT (void)at

@@ -5,6 +5,7 @@
 
 #include "base/td_alloc.h"
 #include "base/td_assert.h"
+#include "builder/td_tables.h"
 
 char const *
 td_where_name(td_where_t where)
@@ -279,7 +280,7 @@ put_enum(td_buf_t *out, PyObject *member, bool local)
 {
     PyObject **dict = _PyObject_GetDictPtr(member);
     PyObject  *name =
-        dict == NULL || *dict == NULL ? NULL : PyDict_GetItemString(*dict, "_name_"); /* borrowed */
+        dict == NULL || *dict == NULL ? NULL : td_dict_find(*dict, "_name_"); /* borrowed */
     PyObject *cls  = NULL;                                                             /* owned */
     bool      good = false;
 

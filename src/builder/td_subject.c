@@ -19,7 +19,7 @@ fail(td_builder_t *b, char const *what)
 static int
 truth_of(PyObject *config, char const *key)
 {
-    PyObject *value = PyDict_GetItemString(config, key); /* borrowed */
+    PyObject *value = td_dict_find(config, key); /* borrowed */
 
     return value == NULL ? -1 : PyObject_IsTrue(value);
 }
@@ -38,7 +38,7 @@ read_config(td_builder_t *b)
     TD_CONFIG_LIST(X)
 #undef X
     b->cfg.traceable_tensor_subclasses =
-        PyDict_GetItemString(b->config, "traceable_tensor_subclasses");
+        td_dict_find(b->config, "traceable_tensor_subclasses");
     if (b->cfg.traceable_tensor_subclasses == NULL ||
         !PyAnySet_Check(b->cfg.traceable_tensor_subclasses)) {
         return fail(b, "the configuration lacks traceable_tensor_subclasses");
@@ -103,12 +103,12 @@ program_close(void *self)
     }
     td_frame_close(b);
     td_frame_state_clear(&b->state);
-#define X(field, text) Py_XDECREF(b->names.field);
+#define X(field, text) Py_CLEAR(b->names.field);
     TD_NAME_LIST(X)
 #undef X
-    Py_XDECREF(b->objects);
-    Py_XDECREF(b->config);
-    Py_XDECREF(b->table_dict);
+    Py_CLEAR(b->objects);
+    Py_CLEAR(b->config);
+    Py_CLEAR(b->table_dict);
     td_free(b);
 }
 

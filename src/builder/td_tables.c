@@ -24,11 +24,24 @@ is_kind(PyObject *value, kind_t kind)
     return true;
 }
 
+PyObject *
+td_dict_find(PyObject *dict, char const *key)
+{
+    PyObject *name  = PyUnicode_FromString(key); /* owned */
+    PyObject *found = name == NULL ? NULL : PyDict_GetItemWithError(dict, name);
+
+    Py_XDECREF(name);
+    if (found == NULL) {
+        PyErr_Clear(); /* no memory for the key reads like a key that is missing */
+    }
+    return found;
+}
+
 bool
 td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_sz)
 {
 #define X(key, kind)                                                              \
-    tables->key = PyDict_GetItemString(dict, #key);                               \
+    tables->key = td_dict_find(dict, #key);                               \
     if (tables->key == NULL || !is_kind(tables->key, KIND_##kind)) {              \
         snprintf(why, why_sz, "table %s is missing or not of kind " #kind, #key); \
         return false;                                                             \

@@ -51,6 +51,11 @@ typedef struct {
    is missing or of another kind; why (why_sz bytes) names it. */
 bool td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_sz);
 
+/* td_dict_find gives dict[key], borrowed from dict, which has keys of type str
+   alone, so that no code runs.  NULL, no exception set: it is not there, or memory
+   ran out. */
+PyObject *td_dict_find(PyObject *dict, char const *key);
+
 /* td_tables_has says whether id(object) is in ids.  -1: a Python exception. */
 int td_tables_has(PyObject *ids, PyObject *object);
 

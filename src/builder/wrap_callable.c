@@ -249,18 +249,19 @@ module_name(td_builder_t *b, PyTypeObject *cls)
 static bool
 class_file(td_builder_t *b, PyTypeObject *cls, PyObject **file)
 {
-    PyObject *name   = module_name(b, cls); /* owned */
-    PyObject *module = NULL;                /* borrowed */
-    bool      good   = true;
+    PyObject *name    = module_name(b, cls); /* owned */
+    PyObject *module  = NULL;                /* borrowed */
+    bool      is_main = false;
 
     if (name == NULL) {
         return !PyErr_Occurred() || td_stop_python(b);
     }
-    if (!PyUnicode_CheckExact(name) || PyUnicode_CompareWithASCIIString(name, "__main__") == 0) {
-        good = td_stop_unsupported(b, "L541/if/T", __func__, "a class whose file only Python can tell");
-    } else {
-        module = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
+    if (!PyUnicode_CheckExact(name)) {
+        Py_DECREF(name);
+        return td_stop_unsupported(b, "L541/if/T", __func__, "a class whose __module__ is no str");
     }
+    is_main = PyUnicode_CompareWithASCIIString(name, "__main__") == 0;
+    module  = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
     Py_DECREF(name);
     if (module != NULL && !PyModule_Check(module)) {
         return td_stop_unsupported(b, "L541/if/T", __func__, "a class of a module that is no module object");
@@ -271,7 +272,8 @@ class_file(td_builder_t *b, PyTypeObject *cls, PyObject **file)
     if (*file != NULL && (!PyUnicode_CheckExact(*file) || PyUnicode_GET_LENGTH(*file) == 0)) {
         *file = NULL;
     }
-    return good;
+    return *file != NULL || !is_main ||
+           td_stop_raise(b, "L541/if/T", __func__, "OSError", "source code not available");
 }
 
 /* file_of mirrors getfile() for functions and classes. */
