@@ -107,11 +107,10 @@ numbers_that_json_lacks_have_their_type_beside_them(void **state)
 static void
 a_payload_is_an_object_whatever_it_holds(void **state)
 {
-    td_obs_t *obs  = td_obs_new();
-    char     *json = td_obs_json(obs,
-                                 value_of(obs, "ConstantVariable{guards=([L'a', 'TENSOR_MATCH', false, "
-                                                   "[['value', Exception{kind='E', message='m'}]]])}"),
-                                 false);
+    td_obs_t *obs   = td_obs_new();
+    td_val_t  value = value_of(obs, "ConstantVariable{guards=([L'a', 'TENSOR_MATCH', false, "
+                                    "[['value', Exception{kind='E', message='m'}]]])}");
+    char     *json  = td_obs_json(obs, value, false);
 
     (void)state;
     assert_non_null(json);
