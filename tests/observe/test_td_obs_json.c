@@ -109,7 +109,7 @@ a_payload_is_an_object_whatever_it_holds(void **state)
 {
     td_obs_t *obs   = td_obs_new();
     td_val_t  value = value_of(obs, "ConstantVariable{guards=([L'a', 'TENSOR_MATCH', false, "
-                                    "[['value', Exception{kind='E', message='m'}]]])}");
+                                     "[['value', Exception{kind='E', message='m'}]]])}");
     char     *json  = td_obs_json(obs, value, false);
 
     (void)state;
