@@ -20,11 +20,9 @@ NAMES = [name for name, *_ in ROWS]
 UNDONE = {
     "PYTREE_REGISTRY": {"mission"},
     "SYS_MODULES": {"mission"},
-    "PARTIAL": {"mission", "installed"},
-    "GETSET": {"installed"},
-    "METHOD_WRAPPER": {"installed"},
-    "PLACEMENT": {"mission", "installed"},
-    "SYM_BOOL": {"mission", "installed"},
+    "PARTIAL": {"mission"},
+    "PLACEMENT": {"mission"},
+    "SYM_BOOL": {"mission"},
     "UNBACKED_INTS": {"mission"},
 }
 
