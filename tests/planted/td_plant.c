@@ -45,7 +45,7 @@ td_plant_load(char *why, size_t why_sz)
         char *end    = NULL;
         long  number = strtol(at, &end, 10);
 
-        if (end == at || (*end != '\0' && *end != ',') || !is_known(number)) {
+        if (end == at || (*end != '\0' && *end != ',') || strcmp(end, ",") == 0 || !is_known(number)) {
             snprintf(why, why_sz, "TANDEM_PLANTED=%s: planted.def has no such fault", text);
             return false;
         }

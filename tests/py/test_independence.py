@@ -1,0 +1,138 @@
+"""The subject builds on its own: it runs no code of the reference's, needs none, and
+hears nothing from it."""
+from __future__ import annotations
+
+import os
+import tomllib
+
+import pytest
+
+import corpus_runs
+
+#: Packages whose code a subject runs none of while it builds.
+LISTED = ("torch._dynamo", "torch._guards", "torch.fx", "torch._subclasses", "torch.fx.experimental")
+
+
+@pytest.fixture(scope="module")
+def run(python):
+    return corpus_runs.main_run(python)
+
+
+@pytest.fixture(scope="module")
+def rows(root):
+    """(class, function) -> reason of tests/independence.toml."""
+    table = tomllib.loads((root / "tests" / "independence.toml").read_text())
+    assert set(table) == {"row"}
+    for row in table["row"]:
+        assert set(row) == {"class", "function", "reason"} and all(row.values())
+    return {(row["class"], row["function"]): row["reason"] for row in table["row"]}
+
+
+def is_listed(name: str) -> bool:
+    return any(name == package or name.startswith(package + ".") for package in LISTED)
+
+
+# ---- watched -------------------------------------------------------------------------
+
+
+def test_no_python_runs_that_the_program_did_not_bring(run):
+    seen = run["watch"]
+    assert seen["windows"] > 5 * len(corpus_runs.programs()), "nobody was watched"
+    assert seen["foreign"] == {}
+    assert seen["calls"] == {}
+
+
+def test_code_of_the_program_runs_as_often_as_under_the_reference(run):
+    """Which it says itself, by what it notes (Program.user_calls, compared): here, that
+    there was some, and that it was seen."""
+    assert run["watch"]["own"]["list/logging_pair"].count("__iter__") > 0
+    assert run["judge"]["programs"]["list/logging_pair"]["verdict"] == "agree"
+
+
+def test_what_is_called_belongs_to_no_listed_module(run, rows):
+    seen = {tuple(row) for program in run["watch"]["rows"].values() for row in program}
+    assert ("torch.Tensor", "size") in seen, "the recorder was not heard"
+    listed = {row for row in seen if is_listed(row[0]) or is_listed(row[1])}
+    assert listed <= set(rows)
+
+
+def test_rows_of_the_table_are_few_used_and_no_functions(run, rows):
+    seen = {tuple(row) for program in run["watch"]["rows"].values() for row in program}
+    assert len(rows) <= 12
+    assert set(rows) <= seen, "a row that no program uses"
+    for class_name, function in rows:
+        assert is_listed(class_name), "rows are for objects of listed modules"
+        assert function.startswith(".") or "." not in function, "a module-level function"
+
+
+def test_a_subject_that_asks_dynamo_is_seen(python):
+    """The planted subject has Dynamo say which files are skipped: both sides agree, and
+    only the watcher knows."""
+    import test_planted
+
+    numbers = [number for number, *_ in test_planted.FAULTS]
+    pairs = [f"{numbers[2]},{numbers[6]}"]
+    found = corpus_runs.probe(
+        python, "planted", "planted_watch", "unknown_fault",
+        builder=corpus_runs.mission(), subject=str(corpus_runs.subjects() / "planted.so"),
+        planted=["", *numbers, *pairs], asks=test_planted.ASKS, unknown=test_planted.UNKNOWN,
+    )["planted_watch"]  # fmt: skip
+    assert any("torch/_dynamo/skipfiles.py:check" in one for names in found["foreign"].values() for one in names)
+
+
+# ---- blind ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def blind(python, run):
+    name = "blind" if run["loaded"]["revision"] == "mission" else "blind:installed"
+    return corpus_runs.probe(python, "blind", builder=name)
+
+
+def test_the_stand_in_raises_whatever_is_done_with_it(blind):
+    assert set(blind["blind"]["answers"]) == {"call", "isinstance", "attribute", "function"}
+    assert set(blind["blind"]["answers"].values()) == {"BuilderUsed"}
+
+
+def test_observes_the_same_where_there_is_no_builder(run, blind):
+    written = {name: one["subject"] for name, one in run["judge"]["programs"].items()}
+    assert blind["blind"]["written"] == written and len(written) == len(corpus_runs.programs())
+
+
+# ---- deaf ----------------------------------------------------------------------------
+
+
+def test_observes_the_same_whatever_the_reference_says(run):
+    assert len(run["deaf"]) == len(corpus_runs.programs())
+    assert {one["verdict"] for one in run["deaf"].values()} == {"diverge"}, "the reference was not heard to lie"
+    assert all(one["same"] for one in run["deaf"].values())
+
+
+# ---- the reference against itself --------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["reference", "reference-swapped"])
+def test_reference_agrees_with_itself(python, side):
+    found = corpus_runs.probe(python, "judge", builder=corpus_runs.mission(), other_side=side)
+    judged = found["judge"]["programs"]
+    assert len(judged) == len(corpus_runs.programs())
+    assert not {name: one for name, one in judged.items() if one["verdict"] != "agree"}
+    assert found["loaded"]["subject"] == "reference"
+
+
+@pytest.mark.parametrize("options", [(), ("--fixtures",), ("--other-side", "reference"),
+                                     ("--other-side", "reference-swapped")])  # fmt: skip
+def test_nothing_to_run_is_no_success(tandem, tmp_path, options):
+    done = tandem("replay", *options, tmp_path, env=dict(os.environ))
+    assert done.returncode == 3
+    assert "there was no program to run" in done.stderr
+
+
+# ---- what was recorded ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("revision", ["mission", "installed"])
+def test_subject_agrees_with_what_was_recorded(tandem, revision):
+    done = tandem("replay", "--fixtures", "--revision", revision, "-q", corpus_runs.CORPUS)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert f"{len(corpus_runs.programs())} agree" in done.stdout
