@@ -144,7 +144,10 @@ typedef struct {
     void (*program_close)(void *self);
     char const *(*error) (void *self); /* one line about the last non-zero return */
     /* trail: optional (NULL); calls row for each decision of the frame in build order. */
-    int  (*trail)        (void *self, void (*row)(void *ctx, char const *path, char const *arm, char const *function), void *ctx);
+    int  (*trail)        (void *self,
+                          void (*row)(void *ctx, char const *path, char const *arm,
+                                      char const *function),
+                          void *ctx);
 } td_abi_subject_v1;
 
 /* The one symbol that a subject shows. */

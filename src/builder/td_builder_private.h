@@ -92,7 +92,8 @@ typedef struct {
     X(is_quantized, "is_quantized") X(is_nested, "is_nested") X(is_sparse, "is_sparse") \
     X(is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn") X(base, "_base")     \
     X(size, "size") X(dim, "dim") X(stride, "stride") X(storage_offset, "storage_offset")          \
-    X(retains_grad, "retains_grad") X(is_view, "_is_view") X(is_coalesced, "is_coalesced") X(type, "type")          \
+    X(retains_grad, "retains_grad") X(is_view, "_is_view")                           \
+    X(is_coalesced, "is_coalesced") X(type, "type")                                  \
     X(sparse_csr, "torch.sparse_csr") X(sparse_csc, "torch.sparse_csc")              \
     X(sparse_bsr, "torch.sparse_bsr") X(sparse_bsc, "torch.sparse_bsc")
 
@@ -270,8 +271,10 @@ td_switch(td_builder_t const *b, td_switch_t which)
 /* ---- stopping (all give false, for `return td_stop_...`) ----------------------- */
 
 bool td_stop_unsupported(td_builder_t *b, char const *arm, char const *function, char const *why);
-bool td_stop_raise(td_builder_t *b, char const *arm, char const *function, char const *cls, char const *message);
-bool td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, char const *cls, PyObject *text);
+bool td_stop_raise(td_builder_t *b, char const *arm, char const *function, char const *cls,
+                   char const *message);
+bool td_stop_raise_text(td_builder_t *b, char const *arm, char const *function, char const *cls,
+                        PyObject *text);
 bool td_stop_nomem(td_builder_t *b);
 /* td_stop_passing: the pending exception is what the reference raises too. */
 bool td_stop_passing(td_builder_t *b, char const *arm, char const *function);
@@ -296,7 +299,8 @@ void td_trail_add(td_builder_t *b, td_at_t const *at, char const *arm, char cons
 bool td_make_source(td_builder_t *b, PyObject *spec, td_at_t *at);
 
 /* td_children makes the sources of a container's members. */
-bool td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls, td_src_payload_t payload,
+bool td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls,
+                 td_src_payload_t payload,
                  PyObject *const *keys, td_src_id_t const *subs, uint32_t cnt, td_at_t *first);
 
 /* td_guard_source_of stops with KeyError where guard_source() raises. */
@@ -306,7 +310,8 @@ bool td_guard_source_of(td_builder_t *b, td_at_t const *at);
    where it gives None.  td_source_guard mirrors Source.make_guard: it raises
    NotImplementedError for constant sources. */
 bool td_make_guards(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, td_guard_id_t *guard);
-bool td_source_guard(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, bool is_volatile, td_guard_id_t *guard);
+bool td_source_guard(td_builder_t *b, td_at_t const *at, td_guard_kind_t kind, bool is_volatile,
+                     td_guard_id_t *guard);
 
 /* td_var_make starts a tracker of class cls in *out: no source, guard alone. */
 void td_var_make(td_var_t *out, td_class_t cls, td_guard_id_t guard);
@@ -325,7 +330,8 @@ td_var_t *td_side_effects_find(td_builder_t *b, PyObject *item); /* NULL: not tr
 
 /* td_track_obj mirrors SideEffects._track_obj: a clone of *out with a mutable local
    of class cls and the source is stored for item; *out becomes an alias of it. */
-bool td_track_obj(td_builder_t *b, td_at_t const *at, PyObject *item, td_class_t cls, td_var_t *out);
+bool td_track_obj(td_builder_t *b, td_at_t const *at, PyObject *item, td_class_t cls,
+                  td_var_t *out);
 
 /* ---- building ------------------------------------------------------------------------- */
 
@@ -429,7 +435,8 @@ PyObject *td_mark(PyObject *tensor, PyObject *name);
 
 /* td_wrap_fx_tensor mirrors wrap_fx_proxy for a real tensor: guards go to the
    output, the tensor becomes fake, *out its TensorVariable. */
-bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, bool should_specialize,
+bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
+                       bool should_specialize,
                        td_guard_id_t guard, td_guard_id_t second, td_var_t *out);
 
 /* td_register_attr mirrors register_attr_or_module for a tensor. */

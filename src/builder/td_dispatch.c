@@ -87,24 +87,24 @@ ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 #define EXACT_UNDONE(type, arm, why)
 #define IDENT(object, arm, wrap)
 #define IDENT_UNDONE(object, arm, why)
-#define RULE(predicate, arm, wrap)                 \
-    is = predicate(b, at, value);                  \
-    if (is != 0) {                                 \
-        td_trail_add(b, at, arm, #wrap);           \
-        return is > 0 && wrap(b, at, value, out);  \
+#define RULE(predicate, arm, wrap)                \
+    is = predicate(b, at, value);                 \
+    if (is != 0) {                                \
+        td_trail_add(b, at, arm, #wrap);          \
+        return is > 0 && wrap(b, at, value, out); \
     }
-#define UNDONE(predicate, arm, why)                \
-    is = predicate(b, at, value);                  \
-    if (is != 0) {                                 \
-        return is > 0 && undone(b, at, arm, why);  \
+#define UNDONE(predicate, arm, why)               \
+    is = predicate(b, at, value);                 \
+    if (is != 0) {                                \
+        return is > 0 && undone(b, at, arm, why); \
     }
-#define RULE_IF(name, predicate, arm, wrap)        \
-    if (td_switch(b, TD_SWITCH_##name)) {          \
-        RULE(predicate, arm, wrap)                 \
+#define RULE_IF(name, predicate, arm, wrap) \
+    if (td_switch(b, TD_SWITCH_##name)) {   \
+        RULE(predicate, arm, wrap)          \
     }
-#define UNDONE_IF(name, predicate, arm, why)       \
-    if (td_switch(b, TD_SWITCH_##name)) {          \
-        UNDONE(predicate, arm, why)                \
+#define UNDONE_IF(name, predicate, arm, why) \
+    if (td_switch(b, TD_SWITCH_##name)) {    \
+        UNDONE(predicate, arm, why)          \
     }
 #include "builder/rules.def"
 #undef EXACT
@@ -121,28 +121,28 @@ ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 static bool
 dispatch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    PyTypeObject       *type     = Py_TYPE(value); /* borrowed from value */
-    td_tables_t const  *T        = &b->tables;
-    td_config_t const  *C        = &b->cfg;
-    PyObject           *instead  = NULL; /* borrowed from value */
+    PyTypeObject      *type    = Py_TYPE(value); /* borrowed from value */
+    td_tables_t const *T       = &b->tables;
+    td_config_t const *C       = &b->cfg;
+    PyObject          *instead = NULL; /* borrowed from value */
 
-#define EXACT(exact, arm, wrap)                      \
-    if ((PyObject *)type == (PyObject *)(exact)) {   \
-        td_trail_add(b, at, arm, #wrap);             \
-        return wrap(b, at, value, out);              \
+#define EXACT(exact, arm, wrap)                    \
+    if ((PyObject *)type == (PyObject *)(exact)) { \
+        td_trail_add(b, at, arm, #wrap);           \
+        return wrap(b, at, value, out);            \
     }
-#define EXACT_UNDONE(exact, arm, why)                \
-    if ((PyObject *)type == (PyObject *)(exact)) {   \
-        return undone(b, at, arm, why);              \
+#define EXACT_UNDONE(exact, arm, why)              \
+    if ((PyObject *)type == (PyObject *)(exact)) { \
+        return undone(b, at, arm, why);            \
     }
-#define IDENT(object, arm, wrap)                     \
-    if (value == (object)) {                         \
-        td_trail_add(b, at, arm, #wrap);             \
-        return wrap(b, at, value, out);              \
+#define IDENT(object, arm, wrap)         \
+    if (value == (object)) {             \
+        td_trail_add(b, at, arm, #wrap); \
+        return wrap(b, at, value, out);  \
     }
-#define IDENT_UNDONE(object, arm, why)               \
-    if (value == (object)) {                         \
-        return undone(b, at, arm, why);              \
+#define IDENT_UNDONE(object, arm, why)  \
+    if (value == (object)) {            \
+        return undone(b, at, arm, why); \
     }
 #define RULE(predicate, arm, wrap)
 #define UNDONE(predicate, arm, why)

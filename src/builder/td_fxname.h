@@ -42,7 +42,8 @@ typedef struct {
     void                *ctx;
 } td_namespace_t;
 
-void td_namespace_init (td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved, void *ctx);
+void td_namespace_init (td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved,
+                        void *ctx);
 void td_namespace_clear(td_namespace_t *space);
 
 /* td_namespace_create gives the name that fx's _Namespace.create_name gives for

@@ -10,7 +10,8 @@
 void
 td_vals_add(td_look_t *look, td_vals_t *vals, td_val_t val)
 {
-    if (vals->cnt == vals->cap && !td_array_grow((void **)&vals->at, &vals->cap, sizeof *vals->at)) {
+    if (vals->cnt == vals->cap &&
+        !td_array_grow((void **)&vals->at, &vals->cap, sizeof *vals->at)) {
         look->failed = true;
         return;
     }
@@ -68,7 +69,8 @@ number(td_look_t *look, td_num_t const *num)
     if (num->expr == NULL) {
         return td_obs_int(look->obs, num->hint);
     }
-    return td_form_sym(look->obs, "SymInt", num->expr, strlen(num->expr), td_obs_int(look->obs, num->hint));
+    return td_form_sym(look->obs, "SymInt", num->expr, strlen(num->expr),
+                       td_obs_int(look->obs, num->hint));
 }
 
 td_val_t
@@ -96,7 +98,8 @@ field(td_look_t *look, td_src_block_t const *block, td_src_id_t id, td_source_fi
     case TD_SOURCE_FIELD_BOOL:
         return td_obs_bool(look->obs, block->flag);
     case TD_SOURCE_FIELD_STR:
-        return block->cls == TD_SOURCE_CLASS_GlobalSource || block->cls == TD_SOURCE_CLASS_GlobalWeakRefSource
+        return block->cls == TD_SOURCE_CLASS_GlobalSource ||
+                       block->cls == TD_SOURCE_CLASS_GlobalWeakRefSource
                    ? name_of_str(look, key)
                    : td_canon_str(&look->canon, key);
     case TD_SOURCE_FIELD_INDEX:
@@ -131,7 +134,8 @@ td_look_source(td_look_t *look, td_src_id_t id)
     for (size_t i = 0; i < info->field_cnt; i++) {
         fields[i] = field(look, block, id, info->kinds[i]);
     }
-    look->sources[id] = td_form_source(look->obs, (td_source_class_t)block->cls, fields, info->field_cnt);
+    look->sources[id] =
+        td_form_source(look->obs, (td_source_class_t)block->cls, fields, info->field_cnt);
     return look->sources[id];
 }
 
@@ -187,11 +191,13 @@ payload(td_look_t *look, td_guard_t const *guard)
     uint32_t          ordinal = 0;
 
     if (guard->kind == TD_GUARD_DUPLICATE_INPUT) {
-        keyword = (td_form_keyword_t){.keyword = "source_b", .form = td_look_source(look, guard->source_b)};
+        keyword = (td_form_keyword_t){.keyword = "source_b",
+                                      .form    = td_look_source(look, guard->source_b)};
         return td_form_payload(look->obs, &keyword, 1);
     }
     if (guard->is_strong) {
-        keyword = (td_form_keyword_t){.keyword = "value", .form = td_look_value(look, guard->tensor)};
+        keyword =
+            (td_form_keyword_t){.keyword = "value", .form = td_look_value(look, guard->tensor)};
         return td_form_payload(look->obs, &keyword, 1);
     }
     ordinal = td_obs_ordinal(look->obs, TD_SPACE_OBJECT, guard->tensor, NULL);
@@ -202,7 +208,8 @@ static td_val_t
 row(td_look_t *look, td_guard_t const *guard, td_val_t with)
 {
     return td_form_guard(look->obs, td_look_source(look, guard->source),
-                         td_guard_kind_name((td_guard_kind_t)guard->kind), guard->is_volatile, with);
+                         td_guard_kind_name((td_guard_kind_t)guard->kind), guard->is_volatile,
+                         with);
 }
 
 /* A plain guard and its row. */
@@ -229,7 +236,8 @@ is_new(td_look_t *look, plain_t const *plain, uint32_t idx)
     td_guard_t const *guards = look->b->frame.guards.guards;
 
     for (uint32_t i = idx; i-- > 0 && plain[i].row == plain[idx].row;) {
-        if (td_source_equal(&look->b->frame.sources, guards[plain[i].id].source, guards[plain[idx].id].source)) {
+        if (td_source_equal(&look->b->frame.sources, guards[plain[i].id].source,
+                            guards[plain[idx].id].source)) {
             return false;
         }
     }
@@ -281,8 +289,9 @@ rows_of(td_look_t *look, uint32_t *ids, uint32_t cnt, td_vals_t *rows)
         td_guard_t const *guard = &look->b->frame.guards.guards[ids[i]];
 
         if (guard->has_payload) {
-            pending[pending_cnt++] = (pending_t){look, ids[i], td_look_source(look, guard->source),
-                                                 td_obs_cstr(look->obs, td_guard_kind_name((td_guard_kind_t)guard->kind))};
+            pending[pending_cnt++] = (pending_t){
+                look, ids[i], td_look_source(look, guard->source),
+                td_obs_cstr(look->obs, td_guard_kind_name((td_guard_kind_t)guard->kind))};
         } else {
             plain[plain_cnt++] = (plain_t){row(look, guard, td_obs_null(look->obs)), ids[i]};
         }

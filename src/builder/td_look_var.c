@@ -6,7 +6,14 @@
 #include "builder/td_look.h"
 
 /* What a tracker's payload is, by class. */
-typedef enum { HOLDS_NOTHING, HOLDS_VALUE, HOLDS_LIST, HOLDS_DICT, HOLDS_TENSOR, HOLDS_FUNCTION } holds_t;
+typedef enum {
+    HOLDS_NOTHING,
+    HOLDS_VALUE,
+    HOLDS_LIST,
+    HOLDS_DICT,
+    HOLDS_TENSOR,
+    HOLDS_FUNCTION
+} holds_t;
 
 static holds_t
 holds(td_class_t cls)
@@ -40,9 +47,9 @@ holds(td_class_t cls)
 /* ---- what a tracker inherits from its children --------------------------------- */
 
 typedef struct {
-    td_vals_t       guards; /* guard ids */
+    td_vals_t        guards; /* guard ids */
     td_mut_t const **muts;
-    uint32_t        mut_cnt, mut_cap;
+    uint32_t         mut_cnt, mut_cap;
 } gather_t;
 
 /* children gives the trackers that a constructor sees among the attributes: all of
@@ -220,7 +227,8 @@ contains_of(td_look_t *look, td_var_t const *var)
         qsort(gather.muts, fresh, sizeof *gather.muts, cmp_mut_class);
     }
     for (uint32_t i = 0; i < fresh; i++) {
-        td_vals_add(look, &ordinals, td_obs_ordinal(look->obs, TD_SPACE_MUTABLE_LOCAL, gather.muts[i], NULL));
+        td_vals_add(look, &ordinals,
+                    td_obs_ordinal(look->obs, TD_SPACE_MUTABLE_LOCAL, gather.muts[i], NULL));
     }
     if (ordinals.cnt > 1) {
         qsort(ordinals.at, ordinals.cnt, sizeof *ordinals.at, cmp_ordinal);
@@ -252,13 +260,17 @@ mutable_local(td_look_t *look, td_mut_t const *mut)
     if (again) {
         return td_form_again(look->obs, ordinal);
     }
-    td_fields_put(&fields, TD_FIELD_MutableLocalBase_scope,
-                  td_obs_int(look->obs, mut->cls == TD_CLASS_MutableLocal ? SCOPE_LOCAL : SCOPE_EXISTING));
+    td_fields_put(
+        &fields, TD_FIELD_MutableLocalBase_scope,
+        td_obs_int(look->obs, mut->cls == TD_CLASS_MutableLocal ? SCOPE_LOCAL : SCOPE_EXISTING));
     if (mut->cls == TD_CLASS_MutableSideEffects) {
-        td_fields_put(&fields, TD_FIELD_MutableSideEffects_source, td_look_source(look, mut->source));
-        td_fields_put(&fields, TD_FIELD_MutableSideEffects_is_modified, td_obs_bool(look->obs, false));
+        td_fields_put(&fields, TD_FIELD_MutableSideEffects_source,
+                      td_look_source(look, mut->source));
+        td_fields_put(&fields, TD_FIELD_MutableSideEffects_is_modified,
+                      td_obs_bool(look->obs, false));
     } else if (mut->cls == TD_CLASS_AttributeMutationExisting) {
-        td_fields_put(&fields, TD_FIELD_AttributeMutation_source, td_look_source(look, mut->source));
+        td_fields_put(&fields, TD_FIELD_AttributeMutation_source,
+                      td_look_source(look, mut->source));
     }
     return td_obs_record(look->obs, (td_class_t)mut->cls, fields.at, fields.cnt);
 }
@@ -290,7 +302,8 @@ put_list(td_look_t *look, td_var_t *var, td_fields_t *fields)
     if (var->cls == TD_CLASS_SizeVariable) {
         td_fields_put(fields, TD_FIELD_SizeVariable_proxy, td_obs_null(look->obs));
     } else if (var->cls == TD_CLASS_NamedTupleVariable) {
-        td_fields_put(fields, TD_FIELD_NamedTupleVariable_tuple_cls, td_look_value(look, var->of.list->cls));
+        td_fields_put(fields, TD_FIELD_NamedTupleVariable_tuple_cls,
+                      td_look_value(look, var->of.list->cls));
     }
 }
 
@@ -303,12 +316,14 @@ put_dict(td_look_t *look, td_var_t *var, td_fields_t *fields)
     for (uint32_t i = 0; i < dict->cnt; i++) {
         td_val_t key = td_look_value(look, dict->keys[i]);
 
-        td_vals_add(look, &vals, td_obs_pair(look->obs, key, td_look_tracker(look, &dict->items[i])));
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, key, td_look_tracker(look, &dict->items[i])));
     }
     td_fields_put(fields, TD_FIELD_ConstDictVariable_items, td_vals_end(look, &vals));
     td_fields_put(fields, TD_FIELD_ConstDictVariable_user_cls, td_look_value(look, dict->cls));
     if (var->cls == TD_CLASS_DefaultDictVariable) {
-        td_fields_put(fields, TD_FIELD_DefaultDictVariable_default_factory, td_look_tracker(look, dict->factory));
+        td_fields_put(fields, TD_FIELD_DefaultDictVariable_default_factory,
+                      td_look_tracker(look, dict->factory));
     }
 }
 
@@ -391,7 +406,8 @@ formats(td_look_t *look, td_fake_t const *fake)
         size_t   at  = cnt;
 
         val = td_obs_kind(look->obs, val) == TD_VAL_LIST ? td_obs_get_item(look->obs, val, 1) : val;
-        if (td_obs_kind(look->obs, val) != TD_VAL_STR || !has_format(fake, td_obs_get_str(look->obs, val, NULL))) {
+        if (td_obs_kind(look->obs, val) != TD_VAL_STR ||
+            !has_format(fake, td_obs_get_str(look->obs, val, NULL))) {
             continue;
         }
         for (; at > 0 && td_obs_cmp(look->obs, names[at - 1], val) > 0; at--) {
@@ -415,14 +431,19 @@ put_tensor(td_look_t *look, td_var_t *var, td_fields_t *fields)
     td_fields_put(fields, TD_FIELD_TensorVariable_device, td_look_value(look, fake->device));
     td_fields_put(fields, TD_FIELD_TensorVariable_layout, td_look_value(look, fake->layout));
     td_fields_put(fields, TD_FIELD_TensorVariable_ndim, td_obs_int(obs, fake->ndim));
-    td_fields_put(fields, TD_FIELD_TensorVariable_size, td_look_shape(look, fake->sizes, fake->ndim));
-    td_fields_put(fields, TD_FIELD_TensorVariable_stride, td_look_shape(look, fake->strides, fake->ndim));
-    td_fields_put(fields, TD_FIELD_TensorVariable_requires_grad, td_obs_bool(obs, fake->requires_grad));
+    td_fields_put(fields, TD_FIELD_TensorVariable_size,
+                  td_look_shape(look, fake->sizes, fake->ndim));
+    td_fields_put(fields, TD_FIELD_TensorVariable_stride,
+                  td_look_shape(look, fake->strides, fake->ndim));
+    td_fields_put(fields, TD_FIELD_TensorVariable_requires_grad,
+                  td_obs_bool(obs, fake->requires_grad));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_quantized, td_obs_bool(obs, false));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_contiguous, formats(look, fake));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_sparse, td_obs_bool(obs, fake->is_sparse));
-    td_fields_put(fields, TD_FIELD_TensorVariable_class_type, td_look_value(look, tensor->class_type));
-    td_fields_put(fields, TD_FIELD_TensorVariable_specialized_value, td_look_value(look, tensor->specialized_value));
+    td_fields_put(fields, TD_FIELD_TensorVariable_class_type,
+                  td_look_value(look, tensor->class_type));
+    td_fields_put(fields, TD_FIELD_TensorVariable_specialized_value,
+                  td_look_value(look, tensor->specialized_value));
 }
 
 /* ---- trackers ------------------------------------------------------------------------------- */
@@ -451,7 +472,8 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
     case HOLDS_NOTHING:
         break;
     case HOLDS_VALUE:
-        td_fields_put(fields, value_field((td_class_t)var->cls), td_look_value(look, var->of.value));
+        td_fields_put(fields, value_field((td_class_t)var->cls),
+                      td_look_value(look, var->of.value));
         if (var->cls == TD_CLASS_UserDefinedObjectVariable) {
             td_fields_put(fields, TD_FIELD_UserDefinedObjectVariable_value_type,
                           td_look_value(look, (PyObject *)Py_TYPE(var->of.value)));
@@ -467,7 +489,8 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
         put_tensor(look, var, fields);
         break;
     case HOLDS_FUNCTION:
-        td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn, td_look_value(look, var->of.function->fn));
+        td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn,
+                      td_look_value(look, var->of.function->fn));
         td_fields_put(fields, TD_FIELD_UserFunctionVariable_is_constant,
                       td_obs_bool(look->obs, var->of.function->is_constant));
         break;

@@ -136,7 +136,7 @@ is_exactly(PyObject *value, PyObject *cls)
 static PyObject *
 class_of_library(char const *module, char const *name)
 {
-    PyObject *modules = PyImport_GetModuleDict();              /* borrowed */
+    PyObject *modules = PyImport_GetModuleDict();      /* borrowed */
     PyObject *found   = td_dict_find(modules, module); /* borrowed */
     PyObject *dict =
         found != NULL && PyModule_Check(found) ? PyModule_GetDict(found) : NULL; /* borrowed */

@@ -243,10 +243,30 @@ is_literal_type(PyTypeObject *type)
            type == &PyFloat_Type || type == Py_TYPE(Py_None) || type == &PyBytes_Type;
 }
 
+/* is_plain_class: a class whose repr and attributes are those of type itself. */
+static bool
+is_plain_class(PyObject *key)
+{
+    return PyType_Check(key) && Py_TYPE(key)->tp_repr == PyType_Type.tp_repr &&
+           Py_TYPE(key)->tp_getattro == PyType_Type.tp_getattro;
+}
+
+static bool
+is_torch_type(td_sources_t const *sources, PyTypeObject *type)
+{
+    for (size_t i = 0; i < sizeof sources->torch_types / sizeof *sources->torch_types; i++) {
+        if (sources->torch_types[i] == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool
 td_source_has_repr(td_sources_t const *sources, PyObject *key)
 {
-    if (is_literal_type(Py_TYPE(key)) || is_enum(sources, key)) {
+    if (is_literal_type(Py_TYPE(key)) || is_enum(sources, key) || is_torch_type(sources, Py_TYPE(key)) ||
+        is_plain_class(key)) {
         return true;
     }
     if (PyTuple_CheckExact(key)) {
@@ -281,7 +301,7 @@ put_enum(td_buf_t *out, PyObject *member, bool local)
     PyObject **dict = _PyObject_GetDictPtr(member);
     PyObject  *name =
         dict == NULL || *dict == NULL ? NULL : td_dict_find(*dict, "_name_"); /* borrowed */
-    PyObject *cls  = NULL;                                                             /* owned */
+    PyObject *cls  = NULL;                                                     /* owned */
     bool      good = false;
 
     cls = PyType_GetName(Py_TYPE(member));
@@ -327,6 +347,23 @@ put_slice(td_buf_t *out, PyObject *key)
     return good;
 }
 
+/* put_class mirrors how ODictGetItemSource.name() spells a class. */
+static bool
+put_class(td_buf_t *out, PyObject *cls)
+{
+    PyObject *module = PyObject_GetAttrString(cls, "__module__");   /* owned; type's own getters */
+    PyObject *name   = PyObject_GetAttrString(cls, "__qualname__"); /* owned */
+    bool      good   = module != NULL && name != NULL && PyUnicode_Check(module) && PyUnicode_Check(name);
+
+    td_buf_puts(out, "__load_module(\"");
+    good = good && put_str(out, module);
+    td_buf_puts(out, "\").");
+    good = good && put_str(out, name);
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    return good;
+}
+
 static bool
 put_index(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t id, td_buf_t *out)
 {
@@ -344,6 +381,9 @@ put_index(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t 
     }
     if (block->cls == TD_SOURCE_CLASS_GetItemSource && is_enum(sources, key)) {
         return put_enum(out, key, td_where_is_local((td_where_t)block->where));
+    }
+    if (block->cls == TD_SOURCE_CLASS_ODictGetItemSource && PyType_Check(key)) {
+        return put_class(out, key);
     }
     return put_repr(out, key);
 }

@@ -41,13 +41,15 @@ td_where_is_fsdp(td_where_t where)
 static inline bool
 td_where_is_nn_module(td_where_t where)
 {
-    return where == TD_WHERE_LOCAL_NN_MODULE || where == TD_WHERE_GLOBAL_NN_MODULE || td_where_is_fsdp(where);
+    return where == TD_WHERE_LOCAL_NN_MODULE || where == TD_WHERE_GLOBAL_NN_MODULE ||
+           td_where_is_fsdp(where);
 }
 
 static inline bool
 td_where_is_local(td_where_t where)
 {
-    return where == TD_WHERE_LOCAL || where == TD_WHERE_LOCAL_NN_MODULE || where == TD_WHERE_LOCAL_FSDP_MODULE;
+    return where == TD_WHERE_LOCAL || where == TD_WHERE_LOCAL_NN_MODULE ||
+           where == TD_WHERE_LOCAL_FSDP_MODULE;
 }
 
 /* A source together with what the builder asks of it at every step. */
@@ -85,6 +87,7 @@ typedef struct {
 
 typedef struct {
     PyTypeObject   *enum_type; /* borrowed: enum.Enum */
+    PyTypeObject   *torch_types[3]; /* borrowed: exact types whose repr is C code of torch's own; may be NULL */
     td_src_block_t *blocks;  /* owned */
     uint32_t        block_cnt, block_cap;
     td_src_id_t     next;    /* next free number, from 1 */
@@ -97,8 +100,8 @@ void td_sources_clear(td_sources_t *sources);
    first; the others follow.  where is used for roots only: a chained source asks
    its base.  at->id is 0 when memory ran out. */
 td_at_t td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_t cls,
-                            td_src_payload_t payload, PyObject *const *keys, td_src_id_t const *subs,
-                            uint32_t cnt, td_where_t where);
+                            td_src_payload_t payload, PyObject *const *keys,
+                            td_src_id_t const *subs, uint32_t cnt, td_where_t where);
 
 /* td_source_item gives the source of a list's or tuple's i-th item after a block
    of INDEX was made; td_source_nth of any block. */

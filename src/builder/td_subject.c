@@ -37,8 +37,7 @@ read_config(td_builder_t *b)
     b->cfg.field = truth == 1;
     TD_CONFIG_LIST(X)
 #undef X
-    b->cfg.traceable_tensor_subclasses =
-        td_dict_find(b->config, "traceable_tensor_subclasses");
+    b->cfg.traceable_tensor_subclasses = td_dict_find(b->config, "traceable_tensor_subclasses");
     if (b->cfg.traceable_tensor_subclasses == NULL ||
         !PyAnySet_Check(b->cfg.traceable_tensor_subclasses)) {
         return fail(b, "the configuration lacks traceable_tensor_subclasses");

@@ -41,7 +41,7 @@ bool
 td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_sz)
 {
 #define X(key, kind)                                                              \
-    tables->key = td_dict_find(dict, #key);                               \
+    tables->key = td_dict_find(dict, #key);                                       \
     if (tables->key == NULL || !is_kind(tables->key, KIND_##kind)) {              \
         snprintf(why, why_sz, "table %s is missing or not of kind " #kind, #key); \
         return false;                                                             \

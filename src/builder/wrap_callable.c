@@ -7,8 +7,8 @@
 
 /* point_at makes a tracker of class cls that holds value, with a guard of kind. */
 static bool
-point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls, td_guard_kind_t kind, bool with_source,
-         td_var_t *out)
+point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls, td_guard_kind_t kind,
+         bool with_source, td_var_t *out)
 {
     td_guard_id_t guard = 0;
 
@@ -43,7 +43,8 @@ bool
 td_wrap_numpy(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     return point_at(b, at, value, TD_CLASS_NumpyVariable,
-                    PyCallable_Check(value) ? TD_GUARD_FUNCTION_MATCH : TD_GUARD_TYPE_MATCH, true, out);
+                    PyCallable_Check(value) ? TD_GUARD_FUNCTION_MATCH : TD_GUARD_TYPE_MATCH, true,
+                    out);
 }
 
 bool
@@ -55,25 +56,29 @@ td_wrap_skipfiles(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t 
 bool
 td_wrap_pymodule(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_PythonModuleVariable, TD_GUARD_PYMODULE_MATCH, true, out);
+    return point_at(b, at, value, TD_CLASS_PythonModuleVariable, TD_GUARD_PYMODULE_MATCH, true,
+                    out);
 }
 
 bool
 td_wrap_getset(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_GetSetDescriptorVariable, TD_GUARD_FUNCTION_MATCH, false, out);
+    return point_at(b, at, value, TD_CLASS_GetSetDescriptorVariable, TD_GUARD_FUNCTION_MATCH, false,
+                    out);
 }
 
 bool
 td_wrap_method_wrapper(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_MethodWrapperVariable, TD_GUARD_FUNCTION_MATCH, false, out);
+    return point_at(b, at, value, TD_CLASS_MethodWrapperVariable, TD_GUARD_FUNCTION_MATCH, false,
+                    out);
 }
 
 bool
 td_wrap_user_class(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+    return point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH, true,
+                    out);
 }
 
 /* td_wrap_user_object mirrors the last branch of _wrap for a class whose own
@@ -82,7 +87,8 @@ td_wrap_user_class(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t
 bool
 td_wrap_user_object(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_UserDefinedObjectVariable, TD_GUARD_TYPE_MATCH, true, out);
+    return point_at(b, at, value, TD_CLASS_UserDefinedObjectVariable, TD_GUARD_TYPE_MATCH, true,
+                    out);
 }
 
 bool
@@ -147,7 +153,8 @@ td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
     marked       = td_getattr_static(value, b->names.marked_constant);
     function->fn = unwrapped(b, value);
     if (marked != NULL && !PyBool_Check(marked)) {
-        return td_stop_unsupported(b, "L564/ret/reached", __func__, "a _dynamo_marked_constant that is no bool");
+        return td_stop_unsupported(b, "L564/ret/reached", __func__,
+                                   "a _dynamo_marked_constant that is no bool");
     }
     function->is_constant = marked == Py_True;
     td_var_make(out, TD_CLASS_UserFunctionVariable, guard);
@@ -191,7 +198,8 @@ self_is_fine(td_builder_t *b, PyObject *value)
     bool      fine = false;
 
     if (self == NULL) {
-        fine = PyErr_ExceptionMatches(PyExc_AttributeError) || PyErr_ExceptionMatches(PyExc_RuntimeError);
+        fine = PyErr_ExceptionMatches(PyExc_AttributeError) ||
+               PyErr_ExceptionMatches(PyExc_RuntimeError);
         PyErr_Clear();
         return fine;
     }
@@ -201,7 +209,8 @@ self_is_fine(td_builder_t *b, PyObject *value)
         fine = name != NULL && is_torch_module_name(name);
         PyErr_Clear();
     } else {
-        fine = self == Py_None || td_is_a(self, b->tables.capsule) || td_is_a(self, b->tables.generator);
+        fine = self == Py_None || td_is_a(self, b->tables.capsule) ||
+               td_is_a(self, b->tables.generator);
     }
     Py_DECREF(self);
     return fine;
@@ -222,7 +231,8 @@ td_wrap_torch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out
         b->frame.user_allowed = true;
     }
     if (!self_is_fine(b, instead)) {
-        return td_stop_unsupported(b, "L491/ret/reached", __func__, "an allowed object whose __self__ TorchVariable refuses");
+        return td_stop_unsupported(b, "L491/ret/reached", __func__,
+                                   "an allowed object whose __self__ TorchVariable refuses");
     }
     return point_at(b, at, instead, TD_CLASS_TorchVariable, TD_GUARD_FUNCTION_MATCH, true, out);
 }
@@ -241,7 +251,8 @@ module_name(td_builder_t *b, PyTypeObject *cls)
         return Py_XNewRef(module);
     }
     dot = strrchr(cls->tp_name, '.');
-    return dot == NULL ? PyUnicode_FromString("builtins") : PyUnicode_FromStringAndSize(cls->tp_name, dot - cls->tp_name);
+    return dot == NULL ? PyUnicode_FromString("builtins")
+                       : PyUnicode_FromStringAndSize(cls->tp_name, dot - cls->tp_name);
 }
 
 /* class_file mirrors inspect.getfile() of a class: *file is borrowed, NULL where it
@@ -264,7 +275,8 @@ class_file(td_builder_t *b, PyTypeObject *cls, PyObject **file)
     module  = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
     Py_DECREF(name);
     if (module != NULL && !PyModule_Check(module)) {
-        return td_stop_unsupported(b, "L541/if/T", __func__, "a class of a module that is no module object");
+        return td_stop_unsupported(b, "L541/if/T", __func__,
+                                   "a class of a module that is no module object");
     }
     if (module != NULL) {
         *file = PyDict_GetItemWithError(PyModule_GetDict(module), b->names.file);
@@ -323,9 +335,9 @@ check(td_builder_t *b, PyObject *file)
 int
 td_is_skipped(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
-    PyObject *file   = NULL; /* borrowed */
+    PyObject *file    = NULL; /* borrowed */
     PyObject *inline_ = NULL; /* borrowed */
-    int       skip   = 0;
+    int       skip    = 0;
 
     (void)at;
     if (!Py_IS_TYPE(value, &PyType_Type) && !PyFunction_Check(value)) {
