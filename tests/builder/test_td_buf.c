@@ -56,7 +56,8 @@ a_failure_sticks(void **state)
 int
 main(void)
 {
-    struct CMUnitTest const tests[] = {cmocka_unit_test(text_grows), cmocka_unit_test(a_failure_sticks)};
+    struct CMUnitTest const tests[] = {cmocka_unit_test(text_grows),
+                                       cmocka_unit_test(a_failure_sticks)};
 
     return cmocka_run_group_tests_name("builder.td_buf", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_td_fxname.c: names as torch.fx and Dynamo give them; expectations were read off torch 2.1.2. */
+/* test_td_fxname.c: names as torch.fx and Dynamo give them; expectations were read off torch
+   2.1.2. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,20 +17,21 @@ static struct {
     rule_t      rule;
     char const *text, *want;
 } const rows[] = {
-    {td_fxname_target,     "L['x'][0]",      "L_x_0_"},
-    {td_fxname_target,     "G['a__b'].c",    "G_a_b_c"},
-    {td_fxname_target,     "",               ""},
-    {td_fxname_target,     "\xc3\xa9t",      "_t"},
-    {td_fxname_snake,      "L_x_A_",         "l_x_a_"},
-    {td_fxname_snake,      "aBcD",           "a_bc_d"},
-    {td_fxname_snake,      "ABC",            "abc"},
-    {td_fxname_module_key, "L['x']",         "x"},
-    {td_fxname_module_key, "G['x']",         "x"},
-    {td_fxname_module_key, "L['m'].w",       "L__m___w"},
-    {td_fxname_module_key, "L['m'].w[3]",    "m___w_3" /* the pattern strips what begins with L[' and ends with ] */},
-    {td_fxname_module_key, "L['9']",         "sub9"},
-    {td_fxname_module_key, "a[12].b[x]",     "a_12_b_x_"},
-    {td_fxname_module_key, "",               "sub"},
+    {td_fxname_target, "L['x'][0]", "L_x_0_"},
+    {td_fxname_target, "G['a__b'].c", "G_a_b_c"},
+    {td_fxname_target, "", ""},
+    {td_fxname_target, "\xc3\xa9t", "_t"},
+    {td_fxname_snake, "L_x_A_", "l_x_a_"},
+    {td_fxname_snake, "aBcD", "a_bc_d"},
+    {td_fxname_snake, "ABC", "abc"},
+    {td_fxname_module_key, "L['x']", "x"},
+    {td_fxname_module_key, "G['x']", "x"},
+    {td_fxname_module_key, "L['m'].w", "L__m___w"},
+    {td_fxname_module_key, "L['m'].w[3]",
+     "m___w_3" /* the pattern strips what begins with L[' and ends with ] */},
+    {td_fxname_module_key, "L['9']", "sub9"},
+    {td_fxname_module_key, "a[12].b[x]", "a_12_b_x_"},
+    {td_fxname_module_key, "", "sub"},
 };
 
 static void
@@ -76,9 +78,9 @@ is_list(void *ctx, char const *name, size_t sz)
 static struct {
     char const *candidate, *want;
 } const asked[] = {
-    {"l_x_", "l_x_"},     {"l_x_", "l_x__1"},  {"l_x__1", "l_x__2"}, {"list", "list_1"}, {"9a", "_9a"},
-    {"", "_unnamed"},     {"a.b-c", "a_b_c"},  {"a_007", "a_7"},     {"a_7", "a_8"},     {"a_0", "a_0"},
-    {"a", "a"},           {"b", "b"},          {"b", "b_1"},         {"b", "b_2"},
+    {"l_x_", "l_x_"}, {"l_x_", "l_x__1"}, {"l_x__1", "l_x__2"}, {"list", "list_1"}, {"9a", "_9a"},
+    {"", "_unnamed"}, {"a.b-c", "a_b_c"}, {"a_007", "a_7"},     {"a_7", "a_8"},     {"a_0", "a_0"},
+    {"a", "a"},       {"b", "b"},         {"b", "b_1"},         {"b", "b_2"},
 };
 
 static void
@@ -94,7 +96,8 @@ a_namespace_gives_each_name_once(void **state)
         char const *name    = NULL;
         size_t      name_sz = 0;
 
-        assert_int_equal(td_namespace_create(&space, asked[i].candidate, strlen(asked[i].candidate), &name, &name_sz),
+        assert_int_equal(td_namespace_create(&space, asked[i].candidate, strlen(asked[i].candidate),
+                                             &name, &name_sz),
                          TD_OK);
         assert_string_equal(name, asked[i].want);
         assert_int_equal(name_sz, strlen(asked[i].want));
@@ -153,8 +156,10 @@ int
 main(void)
 {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(each_rule_spells_as_the_reference), cmocka_unit_test(a_taken_target_gets_a_number),
-        cmocka_unit_test(a_namespace_gives_each_name_once),  cmocka_unit_test(a_number_beyond_64_bits_is_refused),
+        cmocka_unit_test(each_rule_spells_as_the_reference),
+        cmocka_unit_test(a_taken_target_gets_a_number),
+        cmocka_unit_test(a_namespace_gives_each_name_once),
+        cmocka_unit_test(a_number_beyond_64_bits_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };
 

@@ -17,8 +17,8 @@ a_revision_has_its_column(void **state)
     (void)state;
     assert_true(td_switches_find("mission", &of_mission));
     assert_true(td_switches_find("installed", &of_installed));
-#define X(name, mission, installed, what, program)                                \
-    assert_int_equal(td_switches_has(of_mission, TD_SWITCH_##name), (mission));   \
+#define X(name, mission, installed, what, program)                              \
+    assert_int_equal(td_switches_has(of_mission, TD_SWITCH_##name), (mission)); \
     assert_int_equal(td_switches_has(of_installed, TD_SWITCH_##name), (installed));
 #include "builder/switches.def"
 #undef X

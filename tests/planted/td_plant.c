@@ -44,8 +44,9 @@ td_plant_load(char *why, size_t why_sz)
     while (*at != '\0') {
         char *end    = NULL;
         long  number = strtol(at, &end, 10);
+        bool  good   = *end == '\0' || (*end == ',' && end[1] != '\0');
 
-        if (end == at || (*end != '\0' && *end != ',') || strcmp(end, ",") == 0 || !is_known(number)) {
+        if (end == at || !good || !is_known(number)) {
             snprintf(why, why_sz, "TANDEM_PLANTED=%s: planted.def has no such fault", text);
             return false;
         }
