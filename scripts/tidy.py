@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 LINE_MAX = 100
+PYTHON_LINE_MAX = 120
 FUNCTION_MAX = 70
 FILE_MAX = 800
 
@@ -68,6 +69,8 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "src/check/td_report.c": "signatures and observations: tests/check/test_td_verdict.c",
     "src/check/td_render.c": "text and JSON: tests/check/test_td_verdict.c",
     "src/check/side_recorded.c": "recorded frames: tests/check/test_td_verdict.c",
+    "src/builder/": "builds live objects: tests/py/test_builder.py, the corpus, tests/planted; "
+                    "what needs no object has its file in tests/builder",
     "src/target/target_differential.c": "run by tests/py/test_campaign.py",
     "src/target/target_subject.c": "run by tests/py/test_campaign.py",
     "src/target/td_campaign.c": "counts of a run: tests/py/test_campaign.py",
@@ -309,9 +312,11 @@ def check_python(path: str, text: str) -> Iterator[Breach]:
     first = next((line for line in text.split("\n") if line.strip() and line[0] != "#"), "")
     if first and not re.match(r'r?"""', first):
         yield 1, "begin with a docstring that says what the module is for"
+    # A row of a test's table is one case, and stays on its line.
+    limit = 150 if path.startswith("tests/") else PYTHON_LINE_MAX
     for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > 120:
-            yield number, f"{len(line)} columns; the limit is 120"
+        if len(line) > limit:
+            yield number, f"{len(line)} columns; the limit is {limit}"
 
 
 def check_tests_exist(paths: list[str]) -> Iterator[tuple[str, int, str]]:
