@@ -145,7 +145,8 @@ def _fx_reserved() -> frozenset[str]:
 def _fixed() -> dict[str, Any]:
     """What no program changes."""
     if not _CACHE:
-        _CACHE.update(_classes(), **_numpy(), **_distributed(), **_singletons(), **_skipfiles(), fx_reserved=_fx_reserved())
+        _CACHE.update(_classes(), **_numpy(), **_distributed(), **_singletons(), **_skipfiles())
+        _CACHE["fx_reserved"] = _fx_reserved()
         _CACHE["memory_formats"] = tuple(torch._prims_common._memory_formats)
         _CACHE["lazy_modules"] = _lazy_modules()
     return _CACHE
