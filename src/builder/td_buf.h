@@ -16,13 +16,13 @@ typedef struct {
     bool   failed; /* memory ran out */
 } td_buf_t;
 
-void td_buf_init (td_buf_t *buf);
+void td_buf_init(td_buf_t *buf);
 void td_buf_clear(td_buf_t *buf); /* gives the memory back */
 void td_buf_reset(td_buf_t *buf); /* forgets the text and a failure, keeps the memory */
 
-void td_buf_put  (td_buf_t *buf, char const *bytes, size_t sz);
-void td_buf_puts (td_buf_t *buf, char const *text);
-void td_buf_putc (td_buf_t *buf, char c);
+void td_buf_put(td_buf_t *buf, char const *bytes, size_t sz);
+void td_buf_puts(td_buf_t *buf, char const *text);
+void td_buf_putc(td_buf_t *buf, char c);
 void td_buf_put_i64(td_buf_t *buf, int64_t value); /* decimal */
 
 #endif

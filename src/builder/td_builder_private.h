@@ -40,7 +40,7 @@ typedef struct {
                                 arena or static */
     char const    *message;  /* EXCEPTION: message, UTF-8 in the arena or static */
     size_t         message_sz;
-    PyObject      *text;     /* EXCEPTION: the message as a str instead, from the frame's keep;
+    PyObject      *text;      /* EXCEPTION: the message as a str instead, from the frame's keep;
                                 or NULL */
     char const    *key_error; /* EXCEPTION KeyError: the GuardSource member that is its argument;
                                  else NULL */
@@ -49,18 +49,18 @@ typedef struct {
 /* ---- configuration ------------------------------------------------------- */
 
 /* X(field, key in the config dict): truth values that this builder reads. */
-#define TD_CONFIG_LIST(X)                                                        \
-    X(specialize_int, "specialize_int")                                          \
-    X(assume_static_by_default, "assume_static_by_default")                      \
-    X(automatic_dynamic_shapes, "automatic_dynamic_shapes")                      \
-    X(trace_numpy, "trace_numpy")                                                \
-    X(allow_rnn, "allow_rnn")                                                    \
-    X(allow_ignore_mark_dynamic, "allow_ignore_mark_dynamic")                    \
-    X(static_nn_properties, "force_nn_module_property_static_shapes")            \
-    X(static_parameters, "force_parameter_static_shapes")                        \
-    X(skip_fsdp_guards, "skip_fsdp_guards")                                      \
-    X(capture_scalar_outputs, "capture_scalar_outputs")                          \
-    X(capture_dynamic_output_shape_ops, "capture_dynamic_output_shape_ops")      \
+#define TD_CONFIG_LIST(X)                                                   \
+    X(specialize_int, "specialize_int")                                     \
+    X(assume_static_by_default, "assume_static_by_default")                 \
+    X(automatic_dynamic_shapes, "automatic_dynamic_shapes")                 \
+    X(trace_numpy, "trace_numpy")                                           \
+    X(allow_rnn, "allow_rnn")                                               \
+    X(allow_ignore_mark_dynamic, "allow_ignore_mark_dynamic")               \
+    X(static_nn_properties, "force_nn_module_property_static_shapes")       \
+    X(static_parameters, "force_parameter_static_shapes")                   \
+    X(skip_fsdp_guards, "skip_fsdp_guards")                                 \
+    X(capture_scalar_outputs, "capture_scalar_outputs")                     \
+    X(capture_dynamic_output_shape_ops, "capture_dynamic_output_shape_ops") \
     X(force_unspec_int, "force_unspec_int_unbacked_size_like")
 
 typedef struct {
@@ -71,31 +71,36 @@ typedef struct {
 } td_config_t;
 
 /* X(field, text): interned strs that the builder looks up with. */
-#define TD_NAME_LIST(X)                                                              \
-    X(start, "start") X(stop, "stop") X(step, "step") X(state, "state")              \
-    X(params, "params") X(param_groups, "param_groups")                              \
-    X(inline_, "_torchdynamo_inline") X(module, "__module__") X(file, "__file__")    \
-    X(dict, "__dict__") X(self, "__self__") X(name, "__name__")                      \
-    X(marked_constant, "_dynamo_marked_constant")                                    \
-    X(script_wrapper, "__script_if_tracing_wrapper") X(original_fn, "__original_fn") \
-    X(flatten, "__tensor_flatten__") X(unflatten, "__tensor_unflatten__")            \
-    X(make, "_make") X(fields, "_fields") X(setattr, "__setattr__")                  \
-    X(static_address, "_dynamo_static_input_type")                                   \
-    X(dynamic_indices, "_dynamo_dynamic_indices")                                    \
-    X(weak_dynamic_indices, "_dynamo_weak_dynamic_indices")                          \
-    X(static_indices, "_dynamo_static_indices")                                      \
-    X(class_, "__class__") X(getattribute, "__getattribute__")                       \
-    X(is_param, "_is_param") X(enter_result, "enter_result")                         \
-    X(default_factory, "default_factory") X(reduce, "__reduce__") X(iter, "__iter__")  \
-    X(dtype, "dtype") X(device, "device") X(layout, "layout")                        \
-    X(requires_grad, "requires_grad") X(is_leaf, "is_leaf") X(grad, "grad")          \
-    X(is_quantized, "is_quantized") X(is_nested, "is_nested") X(is_sparse, "is_sparse") \
-    X(is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn") X(base, "_base")     \
-    X(size, "size") X(dim, "dim") X(stride, "stride") X(storage_offset, "storage_offset")          \
-    X(retains_grad, "retains_grad") X(is_view, "_is_view")                           \
-    X(is_coalesced, "is_coalesced") X(type, "type")                                  \
-    X(sparse_csr, "torch.sparse_csr") X(sparse_csc, "torch.sparse_csc")              \
-    X(sparse_bsr, "torch.sparse_bsr") X(sparse_bsc, "torch.sparse_bsc")
+#define TD_NAME_LIST(X)                                                                           \
+    X(start, "start")                                                                             \
+    X(stop, "stop") X(step, "step") X(state, "state") X(params, "params") X(                      \
+        param_groups, "param_groups") X(inline_, "_torchdynamo_inline") X(module, "__module__")   \
+        X(file, "__file__") X(dict, "__dict__") X(self, "__self__") X(name, "__name__") X(        \
+            marked_constant, "_dynamo_marked_constant") X(script_wrapper,                         \
+                                                          "__script_if_tracing_wrapper")          \
+            X(original_fn, "__original_fn") X(flatten, "__tensor_flatten__") X(                   \
+                unflatten, "__tensor_unflatten__") X(make, "_make") X(fields, "_fields")          \
+                X(setattr, "__setattr__") X(static_address, "_dynamo_static_input_type") X(       \
+                    dynamic_indices, "_dynamo_dynamic_indices") X(weak_dynamic_indices,           \
+                                                                  "_dynamo_weak_dynamic_indices") \
+                    X(static_indices, "_dynamo_static_indices") X(class_, "__class__")            \
+                        X(getattribute, "__getattribute__") X(is_param, "_is_param") X(           \
+                            enter_result, "enter_result") X(default_factory, "default_factory")   \
+                            X(reduce, "__reduce__") X(iter, "__iter__") X(dtype, "dtype") X(      \
+                                device, "device") X(layout, "layout")                             \
+                                X(requires_grad, "requires_grad") X(is_leaf, "is_leaf") X(        \
+                                    grad, "grad") X(is_quantized, "is_quantized")                 \
+                                    X(is_nested, "is_nested") X(is_sparse, "is_sparse") X(        \
+                                        is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn") \
+                                        X(base, "_base") X(size, "size") X(dim, "dim") X(         \
+                                            stride, "stride") X(storage_offset, "storage_offset") \
+                                            X(retains_grad,                                       \
+                                              "retains_grad") X(is_view, "_is_view")              \
+                                                X(is_coalesced, "is_coalesced") X(type, "type")   \
+                                                    X(sparse_csr, "torch.sparse_csr")             \
+                                                        X(sparse_csc, "torch.sparse_csc")         \
+                                                            X(sparse_bsr, "torch.sparse_bsr")     \
+                                                                X(sparse_bsc, "torch.sparse_bsc")
 
 typedef struct {
 #define X(field, text) PyObject *field; /* owned */
@@ -107,11 +112,11 @@ typedef struct {
 
 /* FrameStateSizeEntry: what was seen under one source name in all frames. */
 typedef struct {
-    char const *name;    /* malloc'ed; NULL: not spelled yet, see source */
+    char const *name; /* malloc'ed; NULL: not spelled yet, see source */
     size_t      name_sz;
-    td_src_id_t source;  /* of the frame that made it, while name is NULL */
-    PyObject   *scalar;  /* owned int, or NULL for None */
-    int64_t    *size;    /* malloc'ed, size_cnt dims, TD_DIM_NONE for None; NULL for None */
+    td_src_id_t source; /* of the frame that made it, while name is NULL */
+    PyObject   *scalar; /* owned int, or NULL for None */
+    int64_t    *size;   /* malloc'ed, size_cnt dims, TD_DIM_NONE for None; NULL for None */
     uint32_t    size_cnt;
 } td_state_entry_t;
 
@@ -138,12 +143,12 @@ typedef struct {
 } td_input_t; /* of input_source_to_var */
 
 typedef struct {
-    PyObject    *tensor; /* borrowed */
-    td_fake_t   *fake;
+    PyObject  *tensor; /* borrowed */
+    td_fake_t *fake;
 } td_sizes_strides_t;
 
 typedef struct {
-    PyObject    *tensor;   /* borrowed */
+    PyObject    *tensor; /* borrowed */
     td_src_id_t *sources;
     uint32_t     cnt;
 } td_id_sources_t;
@@ -151,8 +156,8 @@ typedef struct {
 typedef struct {
     char const *key;
     size_t      key_sz;
-    PyObject   *value;  /* from the keep */
-} td_module_t; /* of nn_modules */
+    PyObject   *value; /* from the keep */
+} td_module_t;         /* of nn_modules */
 
 typedef struct {
     char const *name;
@@ -161,9 +166,9 @@ typedef struct {
 } td_param_name_t; /* of param_name_to_source */
 
 typedef struct {
-    PyObject *name;  /* str from the keep */
-    PyObject *key;   /* the object behind the weak reference */
-} td_global_t; /* a global that the build installed */
+    PyObject *name; /* str from the keep */
+    PyObject *key;  /* the object behind the weak reference */
+} td_global_t;      /* a global that the build installed */
 
 typedef enum { TD_ROOT_TRACKER, TD_ROOT_EXCEPTION, TD_ROOT_DO, TD_ROOT_OTHER } td_root_kind_t;
 
@@ -171,11 +176,11 @@ typedef struct {
     uint8_t     kind;   /* td_root_kind_t */
     td_src_id_t source; /* 0: none */
     td_var_t   *var;
-    char const *exception;  /* class */
+    char const *exception; /* class */
     char const *message;
     size_t      message_sz;
     PyObject   *text;
-    char const *key_error;  /* the GuardSource member that a KeyError was raised with, or NULL */
+    char const *key_error; /* the GuardSource member that a KeyError was raised with, or NULL */
 } td_root_t;
 
 typedef struct {
@@ -185,58 +190,63 @@ typedef struct {
 } td_trail_t;
 
 /* A growable array; TD_ARRAY_PUSH gives false when memory ran out. */
-#define TD_ARRAY(type) struct { type *at; uint32_t cnt, cap; }
+#define TD_ARRAY(type)     \
+    struct {               \
+        type    *at;       \
+        uint32_t cnt, cap; \
+    }
 bool td_array_grow(void **at, uint32_t *cap, size_t item_sz);
-#define TD_ARRAY_PUSH(array, item)                                                             \
-    (((array).cnt < (array).cap ||                                                             \
-      td_array_grow((void **)&(array).at, &(array).cap, sizeof *(array).at))                   \
-         ? ((array).at[(array).cnt++] = (item), true)                                          \
+#define TD_ARRAY_PUSH(array, item)                                           \
+    (((array).cnt < (array).cap ||                                           \
+      td_array_grow((void **)&(array).at, &(array).cap, sizeof *(array).at)) \
+         ? ((array).at[(array).cnt++] = (item), true)                        \
          : false)
 
 typedef struct {
-    td_arena_t      arena;   /* nodes, payloads, texts */
-    td_sources_t    sources;
-    td_guards_t     guards;
-    TD_ARRAY(PyObject *)         keep;      /* owned references, given back at the end */
-    TD_ARRAY(td_root_t)          roots;
-    TD_ARRAY(td_trail_t)         trail;
+    td_arena_t   arena; /* nodes, payloads, texts */
+    td_sources_t sources;
+    td_guards_t  guards;
+    TD_ARRAY(PyObject *) keep; /* owned references, given back at the end */
+    TD_ARRAY(td_root_t) roots;
+    TD_ARRAY(td_trail_t) trail;
 
-    td_pmap_t                    tracked_by_id; /* id(item) -> index into tracked */
-    TD_ARRAY(td_tracked_t)       tracked;       /* SideEffects.id_to_variable */
-    TD_ARRAY(PyObject *)         keepalive;     /* SideEffects.keepalive; borrowed from the keep */
+    td_pmap_t tracked_by_id;        /* id(item) -> index into tracked */
+    TD_ARRAY(td_tracked_t) tracked; /* SideEffects.id_to_variable */
+    TD_ARRAY(PyObject *) keepalive; /* SideEffects.keepalive; borrowed from the keep */
 
-    TD_ARRAY(td_guard_id_t)      output_guards; /* GuardsContext.dynamo_guards, equal ones may
+    TD_ARRAY(td_guard_id_t)
+    output_guards;               /* GuardsContext.dynamo_guards, equal ones may
                                                    repeat */
-    TD_ARRAY(td_input_t)         inputs;        /* OutputGraph.input_source_to_var */
-    TD_ARRAY(td_tracked_fake_t)  tracked_fakes;
-    TD_ARRAY(td_id_sources_t)    id_sources;    /* tracked_fakes_id_to_source */
+    TD_ARRAY(td_input_t) inputs; /* OutputGraph.input_source_to_var */
+    TD_ARRAY(td_tracked_fake_t) tracked_fakes;
+    TD_ARRAY(td_id_sources_t) id_sources;       /* tracked_fakes_id_to_source */
     TD_ARRAY(td_sizes_strides_t) sizes_strides; /* tensor_weakref_to_sizes_strides */
-    TD_ARRAY(td_module_t)        modules;
-    TD_ARRAY(td_param_name_t)    param_names;
-    TD_ARRAY(td_global_t)        globals;       /* installed; cleanups has one hook for each */
+    TD_ARRAY(td_module_t) modules;
+    TD_ARRAY(td_param_name_t) param_names;
+    TD_ARRAY(td_global_t) globals; /* installed; cleanups has one hook for each */
 
-    td_namespace_t               names;         /* of the fx graph */
-    td_smap_t                    input_names;   /* targets of placeholders */
-    TD_ARRAY(td_fxnode_t *)      input_nodes;   /* placeholders in input_name_to_proxy's order */
-    TD_ARRAY(td_fxnode_t *)      node_order;    /* all nodes in order of creation */
-    td_fxnode_t                 *first, *last;  /* graph order */
-    td_fxnode_t                 *last_input;
-    td_smap_t                    module_names;
-    td_pmap_t                    sizes_by_tensor; /* -> index into sizes_strides */
-    td_pmap_t                    fake_by_tensor; /* the fake mode's memo -> index into fakes */
-    TD_ARRAY(td_fake_t *)        fakes;
+    td_namespace_t names;                /* of the fx graph */
+    td_smap_t      input_names;          /* targets of placeholders */
+    TD_ARRAY(td_fxnode_t *) input_nodes; /* placeholders in input_name_to_proxy's order */
+    TD_ARRAY(td_fxnode_t *) node_order;  /* all nodes in order of creation */
+    td_fxnode_t *first, *last;           /* graph order */
+    td_fxnode_t *last_input;
+    td_smap_t    module_names;
+    td_pmap_t    sizes_by_tensor; /* -> index into sizes_strides */
+    td_pmap_t    fake_by_tensor;  /* the fake mode's memo -> index into fakes */
+    TD_ARRAY(td_fake_t *) fakes;
 
-    td_smap_t                    root_names;    /* plain local and global names that roots used */
-    bool                         text_mode;     /* names may repeat: look them up by text */
-    bool                         user_allowed;  /* has_user_defined_allowed_in_graph */
+    td_smap_t root_names;   /* plain local and global names that roots used */
+    bool      text_mode;    /* names may repeat: look them up by text */
+    bool      user_allowed; /* has_user_defined_allowed_in_graph */
 
-    PyObject *f_locals;    /* owned */
-    PyObject *f_globals;   /* owned */
-    PyObject *constraints; /* owned */
-    int       recursion_left;
-    bool      has_state;   /* the frame starts from a state record */
-    uint32_t  root_trail;  /* index of the running root's first decision */
-    uint32_t  epoch;       /* of marks on payloads */
+    PyObject     *f_locals;    /* owned */
+    PyObject     *f_globals;   /* owned */
+    PyObject     *constraints; /* owned */
+    int           recursion_left;
+    bool          has_state;  /* the frame starts from a state record */
+    uint32_t      root_trail; /* index of the running root's first decision */
+    uint32_t      epoch;      /* of marks on payloads */
     td_changes_t *changes; /* owned: how the program's objects looked when the frame was opened */
 } td_frame_t;
 
@@ -286,8 +296,8 @@ bool td_stop_python(td_builder_t *b);
 
 /* td_keep takes a new reference to value for the rest of the frame; td_keep_steal
    one that the caller owns (given back at once on failure).  False: stopped. */
-bool td_keep(td_builder_t *b, PyObject *value);
-bool td_keep_steal(td_builder_t *b, PyObject *value);
+bool  td_keep(td_builder_t *b, PyObject *value);
+bool  td_keep_steal(td_builder_t *b, PyObject *value);
 void *td_alloc_in(td_builder_t *b, size_t sz); /* zeroed; NULL: stopped */
 
 /* td_trail_add notes a decision. */
@@ -300,8 +310,8 @@ bool td_make_source(td_builder_t *b, PyObject *spec, td_at_t *at);
 
 /* td_children makes the sources of a container's members. */
 bool td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls,
-                 td_src_payload_t payload,
-                 PyObject *const *keys, td_src_id_t const *subs, uint32_t cnt, td_at_t *first);
+                 td_src_payload_t payload, PyObject *const *keys, td_src_id_t const *subs,
+                 uint32_t cnt, td_at_t *first);
 
 /* td_guard_source_of stops with KeyError where guard_source() raises. */
 bool td_guard_source_of(td_builder_t *b, td_at_t const *at);
@@ -344,15 +354,15 @@ bool td_wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 typedef bool (*td_wrap_t)(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
 
 /* Prototypes of every wrap function and predicate that rules.def names. */
-#define WRAP(wrap)   bool wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
-#define TEST(wanted) int wanted(td_builder_t *b, td_at_t const *at, PyObject *value);
+#define WRAP(wrap)             bool wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+#define TEST(wanted)           int wanted(td_builder_t *b, td_at_t const *at, PyObject *value);
 #define EXACT(type, arm, wrap) WRAP(wrap)
 #define EXACT_UNDONE(type, arm, why)
 #define IDENT(object, arm, wrap) WRAP(wrap)
 #define IDENT_UNDONE(object, arm, why)
-#define RULE(predicate, arm, wrap) TEST(predicate) WRAP(wrap)
-#define UNDONE(predicate, arm, why) TEST(predicate)
-#define RULE_IF(name, predicate, arm, wrap) TEST(predicate) WRAP(wrap)
+#define RULE(predicate, arm, wrap)           TEST(predicate) WRAP(wrap)
+#define UNDONE(predicate, arm, why)          TEST(predicate)
+#define RULE_IF(name, predicate, arm, wrap)  TEST(predicate) WRAP(wrap)
 #define UNDONE_IF(name, predicate, arm, why) TEST(predicate)
 #include "builder/rules.def"
 #undef EXACT
@@ -392,7 +402,7 @@ int td_key_is_tensor(td_builder_t *b, td_at_t const *at, PyObject *key);
 
 /* ---- frame state --------------------------------------------------------------------------- */
 
-void td_frame_state_init (td_frame_state_t *state);
+void td_frame_state_init(td_frame_state_t *state);
 void td_frame_state_clear(td_frame_state_t *state);
 /* td_frame_state_get finds or makes the entry of a source's name; *fresh says it
    is new (all None, at the end).  NULL: stopped. */
@@ -436,8 +446,8 @@ PyObject *td_mark(PyObject *tensor, PyObject *name);
 /* td_wrap_fx_tensor mirrors wrap_fx_proxy for a real tensor: guards go to the
    output, the tensor becomes fake, *out its TensorVariable. */
 bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
-                       bool should_specialize,
-                       td_guard_id_t guard, td_guard_id_t second, td_var_t *out);
+                       bool should_specialize, td_guard_id_t guard, td_guard_id_t second,
+                       td_var_t *out);
 
 /* td_register_attr mirrors register_attr_or_module for a tensor. */
 bool td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out);

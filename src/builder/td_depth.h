@@ -25,13 +25,13 @@ enum {
 /* How far a walk reaches beyond the frames that are there, for a source without
    links; each link adds one, or two for a hash. */
 typedef enum {
-    TD_REACH_WHERE  = 5,  /* source.guard_source() */
-    TD_REACH_WHERE_IN = 6, /* the same in a function of its own */
-    TD_REACH_GUARDS = 10, /* make_guards(...): guard_source() twice, then hash(Guard) */
+    TD_REACH_WHERE    = 5,  /* source.guard_source() */
+    TD_REACH_WHERE_IN = 6,  /* the same in a function of its own */
+    TD_REACH_GUARDS   = 10, /* make_guards(...): guard_source() twice, then hash(Guard) */
 } td_reach_t;
 
 enum { TD_REACH_INIT = 8, TD_REACH_INIT_CONSTANT = 7 }; /* VariableBuilder(tx, source): its name */
-enum { TD_REACH_HASH = 5 }; /* a source as key of a dict: two a link */
+enum { TD_REACH_HASH = 5 };                             /* a source as key of a dict: two a link */
 
 /* td_depth_over stops with the RecursionError of a walk that reaches by excess too
    far.  Gives false. */

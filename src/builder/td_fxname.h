@@ -33,17 +33,17 @@ void td_fxname_free_suffix(td_buf_t *out, td_smap_t const *taken, char const *ba
 typedef bool (*td_fxname_reserved_t)(void *ctx, char const *name, size_t sz);
 
 typedef struct {
-    td_arena_t          *arena;      /* borrowed: the texts of names */
-    td_smap_t            used;       /* names given */
-    td_smap_t            base_cnt;   /* base -> index into cnt */
-    uint64_t            *cnt;        /* owned */
+    td_arena_t          *arena;    /* borrowed: the texts of names */
+    td_smap_t            used;     /* names given */
+    td_smap_t            base_cnt; /* base -> index into cnt */
+    uint64_t            *cnt;      /* owned */
     uint32_t             cnt_cnt, cnt_cap;
-    td_fxname_reserved_t reserved;   /* a keyword, a builtin, or a global of generated code */
+    td_fxname_reserved_t reserved; /* a keyword, a builtin, or a global of generated code */
     void                *ctx;
 } td_namespace_t;
 
-void td_namespace_init (td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved,
-                        void *ctx);
+void td_namespace_init(td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved,
+                       void *ctx);
 void td_namespace_clear(td_namespace_t *space);
 
 /* td_namespace_create gives the name that fx's _Namespace.create_name gives for

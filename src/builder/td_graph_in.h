@@ -20,22 +20,22 @@ typedef struct {
 
 typedef struct td_fake td_fake_t;
 struct td_fake {
-    PyObject *dtype, *device, *layout; /* borrowed: dtype and layout are immortal, device from
+    PyObject  *dtype, *device, *layout; /* borrowed: dtype and layout are immortal, device from
                                           the frame's keep */
-    PyObject *real;          /* borrowed, weak: the tensor it stands for, for identity only */
-    td_num_t *sizes, *strides; /* ndim each; strides NULL for sparse layouts */
-    td_num_t  offset;
-    uint32_t  ndim;
-    uint32_t  number;        /* order of creation in the frame */
-    bool      requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
-    td_fake_t *base;         /* the view base's fake, or NULL */
-    td_fake_t *grad;         /* .grad's fake, or NULL */
+    PyObject  *real;            /* borrowed, weak: the tensor it stands for, for identity only */
+    td_num_t  *sizes, *strides; /* ndim each; strides NULL for sparse layouts */
+    td_num_t   offset;
+    uint32_t   ndim;
+    uint32_t   number; /* order of creation in the frame */
+    bool       requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
+    td_fake_t *base; /* the view base's fake, or NULL */
+    td_fake_t *grad; /* .grad's fake, or NULL */
 };
 
 typedef struct {
     td_src_id_t source;
-    PyObject   *example;       /* borrowed: the tensor behind a TensorWeakRef */
-    td_fake_t  *fake;          /* NULL: None */
+    PyObject   *example; /* borrowed: the tensor behind a TensorWeakRef */
+    td_fake_t  *fake;    /* NULL: None */
     bool        is_unspecialized;
     bool        is_tensor;
 } td_grapharg_t;
@@ -44,15 +44,15 @@ typedef enum { TD_OP_PLACEHOLDER, TD_OP_GET_ATTR } td_fxop_t;
 
 typedef struct td_fxnode td_fxnode_t;
 struct td_fxnode {
-    uint8_t        op;           /* td_fxop_t */
-    char const    *name;         /* in the arena */
+    uint8_t        op;   /* td_fxop_t */
+    char const    *name; /* in the arena */
     char const    *target;
     size_t         name_sz, target_sz;
-    PyObject      *type;         /* borrowed class, or NULL for None */
-    td_grapharg_t *grapharg;     /* NULL: no such meta key */
-    td_fake_t     *example;      /* NULL: no such meta key */
-    PyObject      *tensor_dict;  /* borrowed dict from the frame's keep; NULL: no such meta key */
-    td_fxnode_t   *next;         /* in graph order */
+    PyObject      *type;        /* borrowed class, or NULL for None */
+    td_grapharg_t *grapharg;    /* NULL: no such meta key */
+    td_fake_t     *example;     /* NULL: no such meta key */
+    PyObject      *tensor_dict; /* borrowed dict from the frame's keep; NULL: no such meta key */
+    td_fxnode_t   *next;        /* in graph order */
 };
 
 typedef struct {

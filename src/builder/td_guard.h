@@ -30,7 +30,7 @@ typedef uint32_t td_guard_id_t; /* 0: no guard */
 
 typedef struct {
     td_src_id_t source;
-    uint8_t     kind;        /* td_guard_kind_t */
+    uint8_t     kind; /* td_guard_kind_t */
     bool        is_volatile;
     bool        has_payload; /* TENSOR_MATCH and DUPLICATE_INPUT only */
     bool        is_strong;   /* TENSOR_MATCH: holds the tensor itself, not a weak reference */
@@ -44,7 +44,7 @@ typedef struct {
     uint32_t    cnt, cap;
 } td_guards_t;
 
-void td_guards_init (td_guards_t *guards);
+void td_guards_init(td_guards_t *guards);
 void td_guards_clear(td_guards_t *guards);
 
 /* td_guard_add makes a guard; 0: no memory. */

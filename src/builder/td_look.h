@@ -11,23 +11,23 @@
 #include "py/td_canon.h"
 
 typedef struct {
-    td_builder_t *b;       /* borrowed */
-    td_obs_t     *obs;     /* owned */
+    td_builder_t *b;   /* borrowed */
+    td_obs_t     *obs; /* owned */
     td_canon_t    canon;
     td_val_t     *sources; /* owned: tree of each source, 0 until asked for */
     uint32_t      epoch;   /* of marks on payloads */
     bool          failed;  /* memory ran out outside obs */
 } td_look_t;
 
-td_val_t td_look_source (td_look_t *look, td_src_id_t id);
-td_val_t td_look_name   (td_look_t *look, char const *name, size_t sz);
-td_val_t td_look_value  (td_look_t *look, PyObject *value); /* NULL is None */
-td_val_t td_look_tracker(td_look_t *look, td_var_t *var);   /* NULL is None */
-td_val_t td_look_guards (td_look_t *look, td_guard_id_t const *guards, uint32_t cnt);
-td_val_t td_look_shape  (td_look_t *look, td_num_t const *nums, uint32_t cnt);
-td_val_t td_look_fake   (td_look_t *look, td_fake_t *fake); /* NULL is None */
-td_val_t td_look_graph  (td_look_t *look);
-td_val_t td_look_proxy  (td_look_t *look, td_fxnode_t *node);
+td_val_t td_look_source(td_look_t *look, td_src_id_t id);
+td_val_t td_look_name(td_look_t *look, char const *name, size_t sz);
+td_val_t td_look_value(td_look_t *look, PyObject *value); /* NULL is None */
+td_val_t td_look_tracker(td_look_t *look, td_var_t *var); /* NULL is None */
+td_val_t td_look_guards(td_look_t *look, td_guard_id_t const *guards, uint32_t cnt);
+td_val_t td_look_shape(td_look_t *look, td_num_t const *nums, uint32_t cnt);
+td_val_t td_look_fake(td_look_t *look, td_fake_t *fake); /* NULL is None */
+td_val_t td_look_graph(td_look_t *look);
+td_val_t td_look_proxy(td_look_t *look, td_fxnode_t *node);
 
 /* A list of values that grows; td_vals_end gives it as list or bag and frees it. */
 typedef struct {

@@ -22,11 +22,11 @@ typedef struct {
     uint32_t        cap, cnt;
 } td_pmap_t;
 
-void     td_pmap_init (td_pmap_t *map);
-void     td_pmap_clear(td_pmap_t *map); /* gives the memory back */
-uint32_t td_pmap_get  (td_pmap_t const *map, void const *key); /* TD_MAP_NONE: not there */
+void     td_pmap_init(td_pmap_t *map);
+void     td_pmap_clear(td_pmap_t *map);                      /* gives the memory back */
+uint32_t td_pmap_get(td_pmap_t const *map, void const *key); /* TD_MAP_NONE: not there */
 /* overwrites; false: no memory */
-bool     td_pmap_put  (td_pmap_t *map, void const *key, uint32_t value);
+bool td_pmap_put(td_pmap_t *map, void const *key, uint32_t value);
 
 typedef struct {
     char const *key; /* borrowed: whoever puts keeps the text; NULL: free */
@@ -40,9 +40,9 @@ typedef struct {
     uint32_t        cap, cnt;
 } td_smap_t;
 
-void     td_smap_init (td_smap_t *map);
+void     td_smap_init(td_smap_t *map);
 void     td_smap_clear(td_smap_t *map);
-uint32_t td_smap_get  (td_smap_t const *map, char const *key, size_t key_sz);
-bool     td_smap_put  (td_smap_t *map, char const *key, size_t key_sz, uint32_t value);
+uint32_t td_smap_get(td_smap_t const *map, char const *key, size_t key_sz);
+bool     td_smap_put(td_smap_t *map, char const *key, size_t key_sz, uint32_t value);
 
 #endif

@@ -265,8 +265,8 @@ is_torch_type(td_sources_t const *sources, PyTypeObject *type)
 bool
 td_source_has_repr(td_sources_t const *sources, PyObject *key)
 {
-    if (is_literal_type(Py_TYPE(key)) || is_enum(sources, key) || is_torch_type(sources, Py_TYPE(key)) ||
-        is_plain_class(key)) {
+    if (is_literal_type(Py_TYPE(key)) || is_enum(sources, key) ||
+        is_torch_type(sources, Py_TYPE(key)) || is_plain_class(key)) {
         return true;
     }
     if (PyTuple_CheckExact(key)) {
@@ -353,7 +353,7 @@ put_class(td_buf_t *out, PyObject *cls)
 {
     PyObject *module = PyObject_GetAttrString(cls, "__module__");   /* owned; type's own getters */
     PyObject *name   = PyObject_GetAttrString(cls, "__qualname__"); /* owned */
-    bool      good   = module != NULL && name != NULL && PyUnicode_Check(module) && PyUnicode_Check(name);
+    bool good = module != NULL && name != NULL && PyUnicode_Check(module) && PyUnicode_Check(name);
 
     td_buf_puts(out, "__load_module(\"");
     good = good && put_str(out, module);

@@ -19,15 +19,16 @@
 typedef uint32_t td_src_id_t; /* 0: no source (None) */
 
 /* What guard_source() answers.  RAISES: it raises KeyError, see td_source_raised. */
-#define TD_WHERE_LIST(X) \
-    X(LOCAL, 0) X(GLOBAL, 1) X(LOCAL_NN_MODULE, 2) X(GLOBAL_NN_MODULE, 3) X(CONSTANT, 4) \
-    X(RANDOM_VALUE, 5) X(SHAPE_ENV, 6) X(LOCAL_FSDP_MODULE, 7) X(GLOBAL_FSDP_MODULE, 8)
+#define TD_WHERE_LIST(X)                                                                        \
+    X(LOCAL, 0)                                                                                 \
+    X(GLOBAL, 1) X(LOCAL_NN_MODULE, 2) X(GLOBAL_NN_MODULE, 3) X(CONSTANT, 4) X(RANDOM_VALUE, 5) \
+        X(SHAPE_ENV, 6) X(LOCAL_FSDP_MODULE, 7) X(GLOBAL_FSDP_MODULE, 8)
 
 typedef enum {
 #define X(name, value) TD_WHERE_##name = value,
     TD_WHERE_LIST(X)
 #undef X
-    TD_WHERE_RAISES
+        TD_WHERE_RAISES
 } td_where_t;
 
 char const *td_where_name(td_where_t where); /* "LOCAL", ...; "" for RAISES */
@@ -80,20 +81,21 @@ typedef struct {
     bool               flag;    /* cell_or_freevar, index_is_slice, is_kw */
     bool               local_root;
     uint16_t           depth;
-    PyObject *const   *keys;    /* borrowed: whoever makes the block keeps them alive */
+    PyObject *const   *keys; /* borrowed: whoever makes the block keeps them alive */
     td_src_id_t const *subs;
-    int64_t            start;   /* INDEX: index of the first; else 0 */
+    int64_t            start; /* INDEX: index of the first; else 0 */
 } td_src_block_t;
 
 typedef struct {
-    PyTypeObject   *enum_type; /* borrowed: enum.Enum */
-    PyTypeObject   *torch_types[3]; /* borrowed: exact types whose repr is C code of torch's own; may be NULL */
-    td_src_block_t *blocks;  /* owned */
+    PyTypeObject *enum_type; /* borrowed: enum.Enum */
+    PyTypeObject *
+        torch_types[3]; /* borrowed: exact types whose repr is C code of torch's own; may be NULL */
+    td_src_block_t *blocks; /* owned */
     uint32_t        block_cnt, block_cap;
-    td_src_id_t     next;    /* next free number, from 1 */
+    td_src_id_t     next; /* next free number, from 1 */
 } td_sources_t;
 
-void td_sources_init (td_sources_t *sources, PyTypeObject *enum_type);
+void td_sources_init(td_sources_t *sources, PyTypeObject *enum_type);
 void td_sources_clear(td_sources_t *sources);
 
 /* td_source_block_add makes cnt sources of one base (NULL: roots) and gives the
@@ -129,7 +131,7 @@ bool td_source_name(td_sources_t const *sources, td_src_id_t id, td_buf_t *out);
    are compared as Python compares them (1, True and 1.0 are one index).
    td_source_hash agrees with it. */
 bool     td_source_equal(td_sources_t const *sources, td_src_id_t a, td_src_id_t b);
-uint32_t td_source_hash (td_sources_t const *sources, td_src_id_t id);
+uint32_t td_source_hash(td_sources_t const *sources, td_src_id_t id);
 
 /* td_source_raised: the guard source for which the tables of module sources have
    no entry: the argument of the KeyError of a RAISES. */

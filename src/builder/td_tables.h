@@ -14,32 +14,34 @@
 
 /* X(key, kind)  kind: CLASS a class; OPTION a class, or None where the library is
    missing; OBJECT anything; IDS a set of int; TEXT a str. */
-#define TD_TABLE_LIST(X)                                                            \
-    X(enum_class, CLASS) X(ordered_dict, CLASS) X(default_dict, CLASS) X(deque, CLASS)    \
-    X(odict_values, CLASS) X(tuple_iterator, CLASS) X(nullcontext, CLASS)           \
-    X(partial, CLASS) X(special_generic_alias, CLASS) X(union_generic_alias, CLASS) \
-    X(tensor, CLASS) X(parameter, CLASS) X(fake_tensor, CLASS) X(tensor_meta, CLASS) \
-    X(size, CLASS) X(device, CLASS) X(dtype, CLASS) X(module, CLASS)                \
-    X(op_overload, CLASS) X(op_overload_packet, CLASS) X(op_namespace, CLASS)       \
-    X(higher_order_operator, CLASS) X(script_function, CLASS) X(dummy_module, CLASS) \
-    X(function_meta, CLASS) X(function_ctx, CLASS) X(generator, CLASS)              \
-    X(capsule, CLASS) X(stream, CLASS) X(optimizer, CLASS) X(sym_int, CLASS)        \
-    X(sym_bool, CLASS) X(ndarray, OPTION) X(np_number, OPTION)                      \
-    X(device_mesh, OPTION) X(placement, OPTION) X(process_group, OPTION)            \
-    X(collectives, OBJECT)     /* tuple of functions that are rewritten */          \
-    X(signature, OBJECT) X(comptime, OBJECT) X(dataclass_fields, OBJECT)            \
-    X(tensor_dunder_fns, OBJECT)   /* tuple of functions */                         \
-    X(tensor_dunder_remap, OBJECT) /* tuple of (function, what stands for it) */    \
-    X(checkpoint, OBJECT) X(supported_nodes, OBJECT)                                \
-    X(object_setattr, OBJECT) X(module_setattr, OBJECT)                             \
-    X(skip_allowlist, OBJECT)  /* frozenset of file names */                        \
-    X(skip_dirs, OBJECT)       /* tuple of prefixes of file names */                \
-    X(torch_dir, TEXT) X(dynamo_dir, TEXT)                                          \
-    X(fx_reserved, OBJECT)     /* frozenset of names that no node may have */       \
-    X(memory_formats, OBJECT)  /* tuple */                                          \
-    X(lazy_modules, OBJECT)    /* LIVE dict: root module -> what is still to run */ \
-    X(allowed_ids, IDS) X(disallowed_ids, IDS) X(user_allowed_ids, IDS) /* LIVE */  \
-    X(builtin_ids, IDS) X(numpy_ids, IDS)
+#define TD_TABLE_LIST(X)                                                                           \
+    X(enum_class, CLASS)                                                                           \
+    X(ordered_dict, CLASS) X(default_dict, CLASS) X(deque, CLASS) X(odict_values, CLASS) X(        \
+        tuple_iterator, CLASS) X(nullcontext, CLASS) X(partial, CLASS) X(special_generic_alias,    \
+                                                                         CLASS)                    \
+        X(union_generic_alias, CLASS) X(tensor, CLASS) X(parameter, CLASS) X(fake_tensor, CLASS)   \
+            X(tensor_meta, CLASS) X(size, CLASS) X(device, CLASS) X(dtype, CLASS) X(module, CLASS) \
+                X(op_overload, CLASS) X(op_overload_packet, CLASS) X(op_namespace, CLASS)          \
+                    X(higher_order_operator, CLASS) X(script_function, CLASS)                      \
+                        X(dummy_module, CLASS) X(function_meta, CLASS) X(function_ctx, CLASS)      \
+                            X(generator, CLASS) X(capsule, CLASS) X(stream, CLASS)                 \
+                                X(optimizer, CLASS) X(sym_int, CLASS) X(sym_bool, CLASS)           \
+                                    X(ndarray, OPTION) X(np_number, OPTION) X(device_mesh, OPTION) \
+                                        X(placement, OPTION) X(process_group, OPTION)              \
+                                            X(collectives,                                         \
+                                              OBJECT) /* tuple of functions that are rewritten */  \
+        X(signature, OBJECT) X(comptime, OBJECT) X(dataclass_fields, OBJECT)                       \
+            X(tensor_dunder_fns, OBJECT) /* tuple of functions */                                  \
+        X(tensor_dunder_remap, OBJECT)   /* tuple of (function, what stands for it) */             \
+        X(checkpoint, OBJECT) X(supported_nodes, OBJECT) X(object_setattr, OBJECT)                 \
+            X(module_setattr, OBJECT) X(skip_allowlist, OBJECT) /* frozenset of file names */      \
+        X(skip_dirs, OBJECT) /* tuple of prefixes of file names */                                 \
+        X(torch_dir, TEXT) X(dynamo_dir, TEXT)                                                     \
+            X(fx_reserved, OBJECT) /* frozenset of names that no node may have */                  \
+        X(memory_formats, OBJECT)  /* tuple */                                                     \
+        X(lazy_modules, OBJECT)    /* LIVE dict: root module -> what is still to run */            \
+        X(allowed_ids, IDS) X(disallowed_ids, IDS) X(user_allowed_ids, IDS) /* LIVE */             \
+        X(builtin_ids, IDS) X(numpy_ids, IDS)
 
 typedef struct {
 #define X(key, kind) PyObject *key; /* borrowed from the dict */

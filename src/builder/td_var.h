@@ -29,7 +29,7 @@ typedef struct td_var td_var_t;
 
 /* Payload of list-like trackers. */
 typedef struct {
-    td_var_t *items;     /* cnt of them */
+    td_var_t *items; /* cnt of them */
     uint32_t  cnt;
     td_mut_t  made_with; /* mutable_local at construction; cls 0: None */
     PyObject *cls;       /* tuple_cls of NamedTupleVariable; else NULL (borrowed from the frame's
@@ -39,12 +39,12 @@ typedef struct {
 
 /* Payload of dict trackers. */
 typedef struct {
-    td_var_t         *items;
-    PyObject *const  *keys;    /* borrowed from the frame's keep, dict order */
-    uint32_t          cnt;
-    PyObject         *cls;     /* user_cls */
-    td_var_t         *factory; /* default_factory; NULL: not a DefaultDictVariable */
-    uint32_t          mark;    /* as above */
+    td_var_t        *items;
+    PyObject *const *keys; /* borrowed from the frame's keep, dict order */
+    uint32_t         cnt;
+    PyObject        *cls;     /* user_cls */
+    td_var_t        *factory; /* default_factory; NULL: not a DefaultDictVariable */
+    uint32_t         mark;    /* as above */
 } td_dict_t;
 
 /* Payload of TensorVariable. */
@@ -62,14 +62,14 @@ typedef struct {
 } td_function_t;
 
 struct td_var {
-    uint16_t         cls;    /* td_class_t; TD_VAR_ALIAS */
+    uint16_t         cls; /* td_class_t; TD_VAR_ALIAS */
     td_src_id_t      source;
-    td_guard_id_t    guard;  /* its own */
-    td_guard_id_t    added;  /* its container's */
-    td_more_t const *more;   /* those added later */
-    td_mut_t        *mut;    /* mutable_local; NULL: None */
+    td_guard_id_t    guard; /* its own */
+    td_guard_id_t    added; /* its container's */
+    td_more_t const *more;  /* those added later */
+    td_mut_t        *mut;   /* mutable_local; NULL: None */
     union {
-        PyObject        *value;  /* trackers of one Python value; borrowed from the frame's keep */
+        PyObject        *value; /* trackers of one Python value; borrowed from the frame's keep */
         td_items_t      *list;
         td_dict_t       *dict;
         td_tensor_var_t *tensor;

@@ -1,4 +1,4 @@
-/* test_td_source.c: names, guard sources and equality of sources, as Dynamo's source.py gives them. */
+/* test_td_source.c: names, guard sources and equality, as Dynamo's source.py has them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,10 +22,14 @@ static link_t const links[] = {
     {TD_SOURCE_CLASS_AttrSource, "'w'", TD_WHERE_LOCAL, "L['x'].w"},
     {TD_SOURCE_CLASS_AttrSource, "'0'", TD_WHERE_LOCAL, "getattr(L['x'].w, '0')"},
     {TD_SOURCE_CLASS_NNModuleSource, NULL, TD_WHERE_LOCAL_NN_MODULE, "getattr(L['x'].w, '0')"},
-    {TD_SOURCE_CLASS_GetItemSource, "(1, 'a')", TD_WHERE_LOCAL_NN_MODULE, "getattr(L['x'].w, '0')[(1, 'a')]"},
-    {TD_SOURCE_CLASS_FSDPNNModuleSource, NULL, TD_WHERE_LOCAL_FSDP_MODULE, "getattr(L['x'].w, '0')[(1, 'a')]"},
-    {TD_SOURCE_CLASS_TypeSource, NULL, TD_WHERE_LOCAL_FSDP_MODULE, "type(getattr(L['x'].w, '0')[(1, 'a')])"},
-    {TD_SOURCE_CLASS_NNModuleSource, NULL, TD_WHERE_RAISES, "type(getattr(L['x'].w, '0')[(1, 'a')])"},
+    {TD_SOURCE_CLASS_GetItemSource, "(1, 'a')", TD_WHERE_LOCAL_NN_MODULE,
+     "getattr(L['x'].w, '0')[(1, 'a')]"},
+    {TD_SOURCE_CLASS_FSDPNNModuleSource, NULL, TD_WHERE_LOCAL_FSDP_MODULE,
+     "getattr(L['x'].w, '0')[(1, 'a')]"},
+    {TD_SOURCE_CLASS_TypeSource, NULL, TD_WHERE_LOCAL_FSDP_MODULE,
+     "type(getattr(L['x'].w, '0')[(1, 'a')])"},
+    {TD_SOURCE_CLASS_NNModuleSource, NULL, TD_WHERE_RAISES,
+     "type(getattr(L['x'].w, '0')[(1, 'a')])"},
 };
 
 static PyObject *keys[sizeof links / sizeof *links]; /* owned by the test's globals */
@@ -53,8 +57,8 @@ chain(td_sources_t *sources, size_t cnt)
             keys[i] = literal(links[i].key);
         }
         at = td_source_block_add(sources, i == 0 ? NULL : &base, links[i].cls,
-                                 keys[i] == NULL ? TD_PAYLOAD_NOTHING : TD_PAYLOAD_KEYS, &keys[i], NULL, 1,
-                                 TD_WHERE_LOCAL);
+                                 keys[i] == NULL ? TD_PAYLOAD_NOTHING : TD_PAYLOAD_KEYS, &keys[i],
+                                 NULL, 1, TD_WHERE_LOCAL);
         assert_int_not_equal(at.id, 0);
     }
     return at;
@@ -111,12 +115,16 @@ an_index_is_a_number_whoever_made_it(void **state)
     (void)state;
     td_sources_init(&sources, &PySet_Type);
     root  = chain(&sources, 1);
-    items = td_source_block_add(&sources, &root, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX, NULL, NULL, 3, 0);
-    one   = td_source_block_add(&sources, &root, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_KEYS, &numbers[0], NULL, 1, 0);
-    truth = td_source_block_add(&sources, &root, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_KEYS, &numbers[1], NULL, 1, 0);
+    items = td_source_block_add(&sources, &root, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_INDEX,
+                                NULL, NULL, 3, 0);
+    one   = td_source_block_add(&sources, &root, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_KEYS,
+                                &numbers[0], NULL, 1, 0);
+    truth = td_source_block_add(&sources, &root, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_KEYS,
+                                &numbers[1], NULL, 1, 0);
     assert_true(td_source_equal(&sources, td_source_nth(&items, 1).id, one.id));
     assert_true(td_source_equal(&sources, one.id, truth.id));
-    assert_int_equal(td_source_hash(&sources, one.id), td_source_hash(&sources, td_source_nth(&items, 1).id));
+    assert_int_equal(td_source_hash(&sources, one.id),
+                     td_source_hash(&sources, td_source_nth(&items, 1).id));
     assert_false(td_source_equal(&sources, td_source_nth(&items, 2).id, one.id));
     Py_DECREF(numbers[0]);
     Py_DECREF(numbers[1]);
