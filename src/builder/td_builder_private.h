@@ -71,35 +71,36 @@ typedef struct {
 } td_config_t;
 
 /* X(field, text): interned strs that the builder looks up with. */
-#define TD_NAME_LIST(X)                                                                           \
-    X(start, "start")                                                                             \
-    X(stop, "stop") X(step, "step") X(state, "state") X(params, "params") X(                      \
-        param_groups, "param_groups") X(inline_, "_torchdynamo_inline") X(module, "__module__")   \
-        X(file, "__file__") X(dict, "__dict__") X(self, "__self__") X(name, "__name__") X(        \
-            marked_constant, "_dynamo_marked_constant") X(script_wrapper,                         \
-                                                          "__script_if_tracing_wrapper")          \
-            X(original_fn, "__original_fn") X(flatten, "__tensor_flatten__") X(                   \
-                unflatten, "__tensor_unflatten__") X(make, "_make") X(fields, "_fields")          \
-                X(setattr, "__setattr__") X(static_address, "_dynamo_static_input_type") X(       \
-                    dynamic_indices, "_dynamo_dynamic_indices") X(weak_dynamic_indices,           \
-                                                                  "_dynamo_weak_dynamic_indices") \
-                    X(static_indices, "_dynamo_static_indices") X(class_, "__class__")            \
-                        X(getattribute, "__getattribute__") X(is_param, "_is_param") X(           \
-                            enter_result, "enter_result") X(default_factory, "default_factory")   \
-                            X(reduce, "__reduce__") X(iter, "__iter__") X(dtype, "dtype") X(      \
-                                device, "device") X(layout, "layout")                             \
-                                X(requires_grad, "requires_grad") X(is_leaf, "is_leaf") X(        \
-                                    grad, "grad") X(is_quantized, "is_quantized")                 \
-                                    X(is_nested, "is_nested") X(is_sparse, "is_sparse") X(        \
-                                        is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn") \
-                                        X(base, "_base") X(size, "size") X(dim, "dim") X(         \
-                                            stride, "stride") X(storage_offset, "storage_offset") \
-                                            X(retains_grad,                                       \
-                                              "retains_grad") X(is_view, "_is_view")              \
-                                                X(is_coalesced, "is_coalesced") X(type, "type")   \
-                                                    X(sparse_csr, "torch.sparse_csr")             \
-                                                        X(sparse_csc, "torch.sparse_csc")         \
-                                                            X(sparse_bsr, "torch.sparse_bsr")     \
+#define TD_NAME_LIST(X)                                                                            \
+    X(start, "start")                                                                              \
+    X(stop, "stop")                                                                                \
+    X(step, "step") X(state, "state") X(params, "params") X(param_groups, "param_groups") X(       \
+        inline_, "_torchdynamo_inline") X(module, "__module__") X(file, "__file__") X(dict,        \
+                                                                                      "__dict__")  \
+        X(self, "__self__") X(name, "__name__") X(marked_constant, "_dynamo_marked_constant") X(   \
+            script_wrapper, "__script_if_tracing_wrapper") X(original_fn, "__original_fn")         \
+            X(flatten, "__tensor_flatten__") X(unflatten, "__tensor_unflatten__") X(make, "_make") \
+                X(fields, "_fields") X(setattr, "__setattr__") X(                                  \
+                    static_address, "_dynamo_static_input_type") X(dynamic_indices,                \
+                                                                   "_dynamo_dynamic_indices")      \
+                    X(weak_dynamic_indices, "_dynamo_weak_dynamic_indices") X(                     \
+                        static_indices, "_dynamo_static_indices") X(class_, "__class__")           \
+                        X(getattribute, "__getattribute__") X(is_param, "_is_param") X(            \
+                            enter_result, "enter_result") X(default_factory, "default_factory")    \
+                            X(reduce, "__reduce__") X(iter, "__iter__") X(dtype, "dtype") X(       \
+                                device, "device") X(layout, "layout")                              \
+                                X(requires_grad, "requires_grad") X(is_leaf, "is_leaf") X(         \
+                                    grad, "grad") X(is_quantized, "is_quantized")                  \
+                                    X(is_nested, "is_nested") X(is_sparse, "is_sparse") X(         \
+                                        is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn")  \
+                                        X(base, "_base") X(size, "size") X(dim, "dim") X(          \
+                                            stride, "stride") X(storage_offset, "storage_offset")  \
+                                            X(retains_grad,                                        \
+                                              "retains_grad") X(is_view, "_is_view")               \
+                                                X(is_coalesced, "is_coalesced") X(type, "type")    \
+                                                    X(sparse_csr, "torch.sparse_csr")              \
+                                                        X(sparse_csc, "torch.sparse_csc")          \
+                                                            X(sparse_bsr, "torch.sparse_bsr")      \
                                                                 X(sparse_bsc, "torch.sparse_bsc")
 
 typedef struct {
