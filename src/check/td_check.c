@@ -376,7 +376,7 @@ show(td_check_t *check, td_maker_t const *maker, td_which_t which, td_shown_t co
     td_shown_t *shown = &check->shown;
 
     report_clear(check);
-    TD_TRY(td_pair_run_one(check, maker, which, run, NULL));
+    TD_TRY(td_pair_run_one(check, maker, which, run));
     shown->why          = run->failed != NULL ? run->failed : not_built(check, run);
     shown->built        = shown->why[0] == '\0';
     shown->frame_cnt    = run->frame_cnt;

@@ -46,8 +46,9 @@ typedef struct {
 /* td_maker_make makes one side's objects, after resetting the process. */
 td_status_t td_maker_make(td_check_t *check, td_maker_t const *maker, td_live_t *live);
 
-/* td_plan_make notes live's steps. */
-td_status_t td_plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan);
+/* td_plan_hold notes live's steps in a plan that is empty, and holds live against one
+   that is not: a case may give other frames at another call, TD_PYERR then. */
+td_status_t td_plan_hold(td_check_t *check, td_live_t const *live, td_plan_t *plan);
 
 /* A frame's record holds roots only: td_plan_is_root says whether a step is one,
    td_plan_root the index it has among the frame's roots. */
@@ -55,13 +56,13 @@ bool   td_plan_is_root(td_plan_t const *plan, size_t frame, size_t step);
 size_t td_plan_root(td_plan_t const *plan, size_t frame, size_t step);
 
 /* td_pair_run runs both sides, each on objects of its own (or both beside each
-   other on the same ones); runs are emptied first.  plan may be NULL. */
+   other on the same ones); runs are emptied first.  plan: as td_plan_hold has it. */
 td_status_t td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *limit,
                         td_run_t runs[TD_SIDE_CNT], td_plan_t *plan);
 
 /* td_pair_run_one runs one side alone. */
 td_status_t td_pair_run_one(td_check_t *check, td_maker_t const *maker, td_which_t which,
-                            td_run_t *run, td_plan_t *plan);
+                            td_run_t *run);
 
 /* td_quiet_run runs the subject alone and says in *why what it left behind; NULL:
    nothing. */

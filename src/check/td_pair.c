@@ -85,8 +85,8 @@ entry_of(PyObject *spec)
     return "build";
 }
 
-td_status_t
-td_plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan)
+static td_status_t
+plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan)
 {
     plan->frame_cnt = (size_t)PyList_GET_SIZE(live->frames);
     plan->entries   = td_arena_alloc(&check->arena, plan->frame_cnt * sizeof *plan->entries);
@@ -110,6 +110,50 @@ td_plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan)
         }
     }
     return TD_OK;
+}
+
+static bool
+frame_fits(PyObject *steps, td_plan_t const *plan, size_t frame)
+{
+    if ((size_t)PyList_GET_SIZE(steps) != plan->step_cnt[frame]) {
+        return false;
+    }
+    for (size_t step = 0; step < plan->step_cnt[frame]; step++) {
+        PyObject *pair = PyList_GET_ITEM(steps, (Py_ssize_t)step); /* borrowed */
+
+        if (strcmp(entry_of(PyTuple_GET_ITEM(pair, 0)), plan->entries[frame][step]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static td_status_t
+plan_fits(td_live_t const *live, td_plan_t const *plan)
+{
+    size_t cnt = (size_t)PyList_GET_SIZE(live->frames);
+
+    if (cnt != plan->frame_cnt) {
+        PyErr_Format(PyExc_TypeError,
+                     "frames() gave %zu frames, then %zu: it must give the same at every call",
+                     plan->frame_cnt, cnt);
+        return TD_PYERR;
+    }
+    for (size_t frame = 0; frame < cnt; frame++) {
+        if (!frame_fits(PyList_GET_ITEM(live->frames, (Py_ssize_t)frame), plan, frame)) {
+            PyErr_Format(PyExc_TypeError,
+                         "frames() gave another frame %zu: it must give the same at every call",
+                         frame);
+            return TD_PYERR;
+        }
+    }
+    return TD_OK;
+}
+
+td_status_t
+td_plan_hold(td_check_t *check, td_live_t const *live, td_plan_t *plan)
+{
+    return plan->step_cnt == NULL ? plan_make(check, live, plan) : plan_fits(live, plan);
 }
 
 bool
@@ -237,9 +281,7 @@ run_side(td_check_t *check, td_maker_t const *maker, td_which_t which, td_run_li
     td_live_t   live; /* owned */
 
     TD_TRY(td_maker_make(check, maker, &live));
-    if (plan != NULL) {
-        TD_TRY(td_plan_make(check, &live, plan));
-    }
+    TD_TRY(td_plan_hold(check, &live, plan));
     TD_TRY(run_on(check, which, &live, limit, run));
 done:
     td_live_clear(&live);
@@ -247,10 +289,11 @@ done:
 }
 
 td_status_t
-td_pair_run_one(td_check_t *check, td_maker_t const *maker, td_which_t which, td_run_t *run,
-                td_plan_t *plan)
+td_pair_run_one(td_check_t *check, td_maker_t const *maker, td_which_t which, td_run_t *run)
 {
-    return run_side(check, maker, which, NULL, run, plan);
+    td_plan_t plan = {0};
+
+    return run_side(check, maker, which, NULL, run, &plan);
 }
 
 /* ---- both ---------------------------------------------------------------------------- */
@@ -263,9 +306,7 @@ run_shared(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *lim
     td_live_t   live; /* owned */
 
     TD_TRY(td_maker_make(check, maker, &live));
-    if (plan != NULL) {
-        TD_TRY(td_plan_make(check, &live, plan));
-    }
+    TD_TRY(td_plan_hold(check, &live, plan));
     TD_TRY(td_pair_shared(check, &live, limit, runs));
     TD_TRY(lie_tell(check, TD_SIDE_REFERENCE, &runs[TD_SIDE_REFERENCE]));
     TD_TRY(lie_tell(check, TD_SIDE_SUBJECT, &runs[TD_SIDE_SUBJECT]));
@@ -290,7 +331,7 @@ td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *li
     TD_TRY(run_side(check, maker, first, limit, &runs[first], plan));
     /* With nothing to compare it to, the other side is not asked. */
     if (runs[TD_SIDE_REFERENCE].failed == NULL) {
-        TD_TRY(run_side(check, maker, second, limit, &runs[second], NULL));
+        TD_TRY(run_side(check, maker, second, limit, &runs[second], plan));
     }
 done:
     return status;

@@ -196,7 +196,7 @@ run_cut(draw_t *draw)
     check->full                    = check->runs[TD_SIDE_REFERENCE];
     check->runs[TD_SIDE_REFERENCE] = whole;
     while (found && anything_left(draw)) {
-        TD_TRY(td_pair_run(check, draw->maker, &limit, check->runs, NULL));
+        TD_TRY(td_pair_run(check, draw->maker, &limit, check->runs, &draw->plan));
         if (check->runs[TD_SIDE_REFERENCE].failed != NULL) {
             break;
         }
@@ -305,7 +305,8 @@ run_again(draw_t *draw)
 
     check->sides[TD_SIDE_REFERENCE]->want_trail = true;
     check->sides[TD_SIDE_SUBJECT]->want_trail   = true;
-    status = td_pair_run(check, draw->maker, draw->truncated ? &limit : NULL, check->again, NULL);
+    status = td_pair_run(check, draw->maker, draw->truncated ? &limit : NULL, check->again,
+                         &draw->plan);
     check->sides[TD_SIDE_REFERENCE]->want_trail = false;
     check->sides[TD_SIDE_SUBJECT]->want_trail   = false;
     if (status != TD_OK) {

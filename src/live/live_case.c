@@ -32,6 +32,32 @@ pair_check(PyObject *pair, Py_ssize_t frame, Py_ssize_t idx)
     return 0;
 }
 
+/* members_copied gives the members of a list or tuple as a list.  A subclass may lie
+   about them when asked, so nobody asks it. */
+static PyObject *
+members_copied(PyObject *sequence)
+{
+    Py_ssize_t cnt  = PySequence_Fast_GET_SIZE(sequence);
+    PyObject  *list = PyList_New(cnt); /* owned, returned */
+
+    for (Py_ssize_t i = 0; list != NULL && i < cnt; i++) {
+        PyList_SET_ITEM(list, i, Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i)));
+    }
+    return list;
+}
+
+/* pair_copied gives (spec, object) as a tuple that is no subclass. */
+static PyObject *
+pair_copied(PyObject *pair, Py_ssize_t frame, Py_ssize_t idx)
+{
+    if (pair_check(pair, frame, idx) < 0) {
+        return NULL;
+    }
+    return PyTuple_CheckExact(pair)
+               ? Py_NewRef(pair)
+               : PyTuple_Pack(2, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
+}
+
 /* frame_copied gives a frame as a list of pairs. */
 static PyObject *
 frame_copied(PyObject *frame, Py_ssize_t idx)
@@ -42,9 +68,11 @@ frame_copied(PyObject *frame, Py_ssize_t idx)
         PyErr_Format(PyExc_TypeError, "frame %zd: not a list of (source_spec, object)", idx);
         return NULL;
     }
-    list = PySequence_List(frame);
+    list = members_copied(frame);
     for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(list); i++) {
-        if (pair_check(PyList_GET_ITEM(list, i), idx, i) < 0) {
+        PyObject *pair = pair_copied(PyList_GET_ITEM(list, i), idx, i); /* owned */
+
+        if (pair == NULL || PyList_SetItem(list, i, pair) < 0) { /* steals the pair */
             Py_CLEAR(list);
         }
     }

@@ -166,23 +166,24 @@ operand_fits(PyObject *value, char letter)
 {
     switch (letter) {
     case 'n':
-        return PyUnicode_Check(value);
+        return PyUnicode_CheckExact(value);
     case 'b':
     case 'a':
-        return PyTuple_Check(value);
+        return PyTuple_CheckExact(value);
     default:
         return 1; /* an index of a case may also be a key */
     }
 }
 
-/* level_check checks one spec without its base. */
+/* level_check checks one spec without its base.  Subclasses are refused: both sides
+   compare and unpack specs, which would run code of the case. */
 static char const *
 level_check(PyObject *spec, int as_base)
 {
     char const *operands = NULL;
 
-    if (!PyTuple_Check(spec) || PyTuple_GET_SIZE(spec) < 1 ||
-        !PyUnicode_Check(PyTuple_GET_ITEM(spec, 0))) {
+    if (!PyTuple_CheckExact(spec) || PyTuple_GET_SIZE(spec) < 1 ||
+        !PyUnicode_CheckExact(PyTuple_GET_ITEM(spec, 0))) {
         PyErr_SetString(PyExc_TypeError, "a source spec is a tuple that begins with a word");
         return NULL;
     }
