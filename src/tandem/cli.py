@@ -18,8 +18,8 @@ from types import ModuleType
 from typing import NoReturn
 
 from . import __version__
-from .errors import EXIT_BAD_INPUT, EXIT_HARNESS, TandemError, describe, of_os_error, one_line
-from .output import Output
+from .errors import EXIT_BAD_INPUT, EXIT_HARNESS, BadInput, TandemError, describe, of_os_error, one_line
+from .output import Output, say
 
 EXIT_INTERRUPTED = 130
 
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
     """Usage errors in one line."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {one_line(message)} ({self.prog} --help says more)", file=sys.stderr)
+        say(f"{self.prog}: {one_line(message)} ({self.prog} --help says more)\n")
         raise SystemExit(EXIT_BAD_INPUT)
 
 
@@ -61,7 +61,19 @@ def make_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 
 def _say(command: str, text: str) -> None:
-    print(f"tandem {command}: {text}", file=sys.stderr)
+    say(f"tandem {command}: {text}\n")
+
+
+def _require_text(args: argparse.Namespace) -> None:
+    """Values of options go to C as UTF-8; names of files stay as they are."""
+    for name in ("builder", "subject", "only"):
+        value = getattr(args, name, None)
+        if value is not None and not one_line(value):
+            raise BadInput(f"--{name}: it is empty")
+        try:
+            (value or "").encode()
+        except UnicodeEncodeError:
+            raise BadInput(f"--{name} {value!r}: it is no UTF-8") from None
 
 
 def _perform(args: argparse.Namespace) -> int:
@@ -72,21 +84,38 @@ def _perform(args: argparse.Namespace) -> int:
         output.close()
 
 
+def _told(code: int) -> int:
+    """The code of a help text, once stdout took it."""
+    try:
+        print(end="", flush=True)
+        return code
+    except OSError as error:
+        _drop_stdout()
+        say(f"tandem: stdout: {error.strerror or error}\n")
+        return EXIT_HARNESS
+
+
+def _drop_stdout() -> None:
+    """Nothing more is written there, nor tried at the interpreter's end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def main(argv: list[str]) -> int:
     """Runs a command; gives its exit code."""
     only = argv[0] if argv and argv[0] in command_names() else None
     try:
         args = make_parser(only).parse_args(argv)
     except SystemExit as error:  # --help, --version, usage
-        return error.code if isinstance(error.code, int) else EXIT_BAD_INPUT
+        return _told(error.code if isinstance(error.code, int) else EXIT_BAD_INPUT)
     try:
+        _require_text(args)
         return _perform(args)
     except TandemError as error:
         _say(args.command, str(error))
         return error.exit_code
     except BrokenPipeError:
         # Whoever read our output left; that is no fault of anybody's.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_stdout()
         return EXIT_HARNESS
     except OSError as error:
         failure = of_os_error(error)

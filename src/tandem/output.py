@@ -84,22 +84,22 @@ class Output:
 
     def is_terminal(self) -> bool:
         """Whether a person sees the progress line."""
-        return sys.stderr.isatty()
+        return os.isatty(2)
 
     def note(self, text: str) -> None:
         """A remark beside the result: stderr, in either form."""
         self._clear_progress()
-        print(f"tandem: {text}", file=sys.stderr, flush=True)
+        say(f"tandem: {text}\n")
 
     def progress(self, text: str) -> None:
         """How far a long job is: one line on stderr that is written over, at most ten
         times a second, and only for a person."""
         now = time.monotonic()
-        if now < self._progress_due or not sys.stderr.isatty():
+        if now < self._progress_due or not os.isatty(2):
             return
         self._progress_due = now + 0.1
         self._progress_shown = True
-        print(f"\r\x1b[K{text[:120]}", end="", file=sys.stderr, flush=True)
+        say(f"\r\x1b[K{text[:120]}")
 
     def close(self) -> None:
         """Writes what is left and gives stdout back; HarnessFailed when it does not fit."""
@@ -128,7 +128,16 @@ class Output:
     def _clear_progress(self) -> None:
         if self._progress_shown:
             self._progress_shown = False
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            say("\r\x1b[K")
+
+
+def say(text: str) -> None:
+    """Writes to stderr past sys.stderr, which a case may have closed.  A stderr that
+    takes nothing changes no result."""
+    try:
+        _write_all(2, text.encode(errors="backslashreplace"))
+    except OSError:
+        pass
 
 
 def _flush_stdout() -> None:

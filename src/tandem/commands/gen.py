@@ -15,6 +15,9 @@ from ..output import Output, table
 HELP = "random programs, from a seed"
 
 STATS_COUNT = 1000
+COUNT_MAX = 10_000_000
+NODES_MAX = 1 << 20
+SEED_MAX = 1 << 64
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,8 +69,12 @@ def print_mix(found: dict, output: Output) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     count = args.count if args.count is not None else STATS_COUNT if args.stats else 1
-    if count < 1:
-        raise BadInput(f"--count {count}: at least 1")
+    if not 1 <= count <= COUNT_MAX:
+        raise BadInput(f"--count {count}: from 1 to {COUNT_MAX}")
+    if not 0 <= args.nodes <= NODES_MAX:
+        raise BadInput(f"--nodes {args.nodes}: from 0 to {NODES_MAX}")
+    if not 0 <= args.seed <= SEED_MAX - count:
+        raise BadInput(f"--seed {args.seed}: from 0 to {SEED_MAX - count}")
     seeds = range(args.seed, args.seed + count)
     if args.stats:
         found = mix([generate(args, seed) for seed in seeds])
@@ -87,9 +94,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         else:
             output.line(f"{count} program{'s' if count != 1 else ''} in {args.output}")
         return EXIT_OK
-    texts = [core.disasm(generate(args, seed)) for seed in seeds]
     if output.json:
+        texts = [core.disasm(generate(args, seed)) for seed in seeds]
         output.document({"schema": 1, "seed": args.seed, "texts": texts})
-    else:
-        output.raw("\n".join(texts).encode())
+        return EXIT_OK
+    for seed in seeds:
+        text = core.disasm(generate(args, seed))
+        output.raw((text if seed == args.seed else "\n" + text).encode())
     return EXIT_OK
