@@ -74,7 +74,8 @@ typedef struct {
 #define TD_NAME_LIST(X)                                                                            \
     X(start, "start")                                                                              \
     X(stop, "stop")                                                                                \
-    X(step, "step") X(state, "state") X(params, "params") X(param_groups, "param_groups") X(       \
+    X(step, "step")                                                                                \
+    X(state, "state") X(params, "params") X(param_groups, "param_groups") X(                       \
         inline_, "_torchdynamo_inline") X(module, "__module__") X(file, "__file__") X(dict,        \
                                                                                       "__dict__")  \
         X(self, "__self__") X(name, "__name__") X(marked_constant, "_dynamo_marked_constant") X(   \
@@ -95,8 +96,7 @@ typedef struct {
                                         is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn")  \
                                         X(base, "_base") X(size, "size") X(dim, "dim") X(          \
                                             stride, "stride") X(storage_offset, "storage_offset")  \
-                                            X(retains_grad,                                        \
-                                              "retains_grad") X(is_view, "_is_view")               \
+                                            X(retains_grad, "retains_grad") X(is_view, "_is_view") \
                                                 X(is_coalesced, "is_coalesced") X(type, "type")    \
                                                     X(sparse_csr, "torch.sparse_csr")              \
                                                         X(sparse_csc, "torch.sparse_csc")          \
@@ -352,10 +352,10 @@ bool td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out
 /* td_wrap mirrors VariableBuilder._wrap. */
 bool td_wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
 
-typedef bool (*td_wrap_t)(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+typedef bool td_wrap_fn_t(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
 
 /* Prototypes of every wrap function and predicate that rules.def names. */
-#define WRAP(wrap)             bool wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+#define WRAP(wrap)             td_wrap_fn_t wrap;
 #define TEST(wanted)           int wanted(td_builder_t *b, td_at_t const *at, PyObject *value);
 #define EXACT(type, arm, wrap) WRAP(wrap)
 #define EXACT_UNDONE(type, arm, why)
