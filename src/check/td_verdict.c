@@ -305,8 +305,8 @@ run_again(draw_t *draw)
 
     check->sides[TD_SIDE_REFERENCE]->want_trail = true;
     check->sides[TD_SIDE_SUBJECT]->want_trail   = true;
-    status = td_pair_run(check, draw->maker, draw->truncated ? &limit : NULL, check->again,
-                         &draw->plan);
+    status =
+        td_pair_run(check, draw->maker, draw->truncated ? &limit : NULL, check->again, &draw->plan);
     check->sides[TD_SIDE_REFERENCE]->want_trail = false;
     check->sides[TD_SIDE_SUBJECT]->want_trail   = false;
     if (status != TD_OK) {

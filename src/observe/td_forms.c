@@ -9,12 +9,13 @@
 
 /* Words that forms begin with, kept as values so that they are hashed once an
    observation.  The classes of sources come first, by their number. */
-#define WORD_LIST(X)                                                                              \
-    X(OBJECT, "object")                                                                           \
-    X(AGAIN, "again")                                                                             \
-    X(NODE, "node")                                                                               \
-    X(ENUM, "enum") X(GLOBAL, "global") X(CLASS, "class") X(BYTES, "bytes") X(WEAKREF, "weakref") \
-        X(TUPLE, "tuple") X(VALUE, "value")
+#define WORD_LIST(X)    \
+    X(OBJECT, "object") \
+    X(AGAIN, "again")   \
+    X(NODE, "node")     \
+    X(ENUM, "enum")     \
+    X(GLOBAL, "global") \
+    X(CLASS, "class") X(BYTES, "bytes") X(WEAKREF, "weakref") X(TUPLE, "tuple") X(VALUE, "value")
 
 typedef enum {
     WORD_BEFORE = TD_SOURCE_CLASS_CNT - 1,

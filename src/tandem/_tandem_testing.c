@@ -200,9 +200,9 @@ tell_watcher(void *ctx, bool inside)
         }
         td_call_record(note_call, state);
     }
-    result = PyObject_CallFunctionObjArgs(state->watcher, inside ? Py_True : Py_False,
-                                          inside || state->rows == NULL ? Py_None : state->rows,
-                                          NULL);
+    result =
+        PyObject_CallFunctionObjArgs(state->watcher, inside ? Py_True : Py_False,
+                                     inside || state->rows == NULL ? Py_None : state->rows, NULL);
     if (result == NULL) {
         PyErr_WriteUnraisable(state->watcher);
     }
