@@ -52,7 +52,7 @@ every_row_is_what_it_names(void **state)
     }
 #define TD_STATE_REF(field, module, attr)  CHECK_OBJECT(field, module, attr)
 #define TD_STATE_LATE(field, module, attr) CHECK_OBJECT(field, module, attr)
-#define TD_STATE_NAME(field)               assert_true(PyUnicode_CHECK_INTERNED(kept->name_##field));
+#define TD_STATE_NAME(key)                 assert_true(PyUnicode_CHECK_INTERNED(kept->name_##key));
 #include "py/state.def"
 #undef TD_STATE_REF
 #undef TD_STATE_LATE
