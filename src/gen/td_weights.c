@@ -85,7 +85,7 @@ td_weights_init(td_weights_t *weights)
         weights->kind[kinds[i].kind] = kinds[i].weight;
     }
     for (int tag = 0; tag < TD_WEIGHTS_SOURCE_CNT; tag++) {
-        weights->source[tag] = td_source_info((uint8_t)tag) != NULL ? 2 : 0;
+        weights->source[tag] = td_source_info((uint8_t)tag) != NULL ? 4 : 0;
     }
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         weights->source[sources[i].source] = sources[i].weight;
@@ -106,7 +106,7 @@ td_weights_init(td_weights_t *weights)
             weights->config[key][value] = value == 0 ? 2 : 3;
         }
     }
-    weights->config_percent = 12;
+    weights->config_percent = 25;
     weights->export_percent = 5;
     weights->frames_percent = 55;
     weights->change_percent = 50;
