@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Callable
@@ -41,6 +43,22 @@ def blame(path: str, error: BaseException) -> BadInput:
     """An exception of a case's own code as bad input."""
     text = one_line(error.msg) if isinstance(error, SyntaxError) else describe(error)
     return BadInput(f"{place(path, error)}: {text}")
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Gives back what a case may change in the process and the next one hangs on."""
+    folder, path, limit = os.getcwd(), list(sys.path), sys.getrecursionlimit()
+    streams, hooks = (sys.stdout, sys.stderr), (sys.gettrace(), sys.getprofile())
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        sys.path[:] = path
+        sys.stdout, sys.stderr = streams
+        sys.settrace(hooks[0])
+        sys.setprofile(hooks[1])
+        sys.setrecursionlimit(limit)
 
 
 def _execute(path: str) -> ModuleType:

@@ -20,7 +20,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(judge: session.Judge, path: str) -> dict[str, Any]:
-    return judge.compare_case(cases.load(path))
+    with cases.undisturbed():
+        return judge.compare_case(cases.load(path))
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
