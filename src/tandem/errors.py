@@ -47,5 +47,5 @@ def of_os_error(error: OSError, writing: bool = False) -> TandemError:
     failed write is the environment's fault."""
     where = f"{error.filename or repr('')}: " if error.filename is not None else ""
     text = f"{where}{error.strerror or error}"
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENOMEM)
     return HarnessFailed(text) if writing or full else BadInput(text)

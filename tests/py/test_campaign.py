@@ -49,6 +49,25 @@ def test_import_takes_both_forms_and_says_what_it_refused(work, tmp_path):
     assert len(os.listdir(work.at("corpus"))) == 1  # both are one program
 
 
+def test_a_finding_half_written_is_found_again(work):
+    """Its writer was killed: nothing of it is lost, nothing torn is left."""
+    import _tandem
+
+    binary = _tandem.asm(PROGRAM)
+    for name, data in ((".0a-1", binary), (".0b-1", binary[:9]), (".0c-1", None)):
+        os.mkdir(work.at("findings", name))
+        if data is not None:
+            with open(work.at("findings", name, "program.tdm"), "wb") as stream:
+                stream.write(data)
+    assert work.pick_up() == 3
+    assert os.listdir(work.at("findings")) == []
+    inputs = set()
+    for name in os.listdir(work.at("corpus")):
+        with open(work.at("corpus", name), "rb") as stream:
+            inputs.add(stream.read())
+    assert inputs == {binary, _tandem.repair(binary[:9])[0]}
+
+
 def test_an_empty_corpus_is_seeded_once(work):
     work.seed(5, 1, "literal,list")
     first = set(os.listdir(work.at("corpus")))

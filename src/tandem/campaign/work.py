@@ -7,7 +7,7 @@
     WORK/log/                what each engine process printed
 
 Whoever is killed leaves nothing half done: findings are moved into place whole,
-crashes are filed at the next start.
+crashes are filed and the programs of half findings are run again at the next start.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 
-from .. import programs, writing
+from .. import core, programs, writing
 from ..errors import BadInput, HarnessFailed
 
 FOLDERS = ("corpus", "findings", "crashes", "stats", "log")
@@ -46,6 +47,20 @@ class Work:
 
     def crashes(self) -> list[str]:
         return sorted(name for name in os.listdir(self.at("crashes")) if not name.startswith("."))
+
+    def pick_up(self) -> int:
+        """Takes the programs of findings that were being written when somebody was
+        killed into the corpus, where they are found again; gives how many."""
+        torn = [name for name in os.listdir(self.at("findings")) if name.startswith(".")]
+        for name in torn:
+            try:
+                binary = programs.read(self.at("findings", name, "program.tdm"))
+            except BadInput:
+                binary = b""  # killed before anything was in it
+            if binary:
+                self.add_input(core.repair(binary)[0])
+            shutil.rmtree(self.at("findings", name), ignore_errors=True)
+        return len(torn)
 
     def add_input(self, binary: bytes) -> None:
         """An input for the engine, named as the engine names its own."""

@@ -173,6 +173,7 @@ class Campaign:
 
     def run(self) -> None:
         self.file_crashes("", "")
+        self.work.pick_up()
         for folder in self.args.imports:
             taken, refused = self.work.import_from(folder)
             self.output.note(f"{folder}: {taken} programs taken, {len(refused)} files refused")
