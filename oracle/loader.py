@@ -285,7 +285,9 @@ def _import(reference: Reference, without: frozenset[str]) -> None:
 
         if reference.revision == "mission":
             shims.apply(shims.AFTER, without)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: a builder does not end the tool
         what = f"{type(error).__name__}: {error}"
         raise NotABuilder(_at(reference.builder, _line(error), 1, what)) from error
     finally:

@@ -109,6 +109,16 @@ def test_a_frame_that_differs_is_flaky(tandem, tmp_path):
     assert result.returncode == 3 and "flaky" in result.stdout
 
 
+def test_a_builder_that_exits(tandem, shared, tmp_path):
+    builder, program = tmp_path / "builder.py", tmp_path / "a.tdm"
+    text = (shared / "reference" / "builder.py").read_text()
+    builder.write_text(text + "\nraise SystemExit(0)\n")
+    program.write_text(PROGRAM)
+    result = tandem("run", program, "--builder", builder)
+    assert result.returncode == 2
+    assert result.stderr == f"tandem run: {builder}:{text.count(chr(10)) + 2}:1: SystemExit: 0\n"
+
+
 # ---- descriptors and options: no builder is loaded -----------------------------------
 
 
