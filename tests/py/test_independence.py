@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 import corpus_runs
+import test_planted
 
 #: Packages whose code a subject runs none of while it builds.
 LISTED = ("torch._dynamo", "torch._guards", "torch.fx", "torch._subclasses", "torch.fx.experimental")
@@ -68,15 +69,7 @@ def test_rows_of_the_table_are_few_used_and_no_functions(run, rows):
 def test_a_subject_that_asks_dynamo_is_seen(python):
     """The planted subject has Dynamo say which files are skipped: both sides agree, and
     only the watcher knows."""
-    import test_planted
-
-    numbers = [number for number, *_ in test_planted.FAULTS]
-    pairs = [f"{numbers[2]},{numbers[6]}"]
-    found = corpus_runs.probe(
-        python, "planted", "planted_watch", "unknown_fault",
-        builder=corpus_runs.mission(), subject=str(corpus_runs.subjects() / "planted.so"),
-        planted=["", *numbers, *pairs], asks=test_planted.ASKS, unknown=test_planted.UNKNOWN,
-    )["planted_watch"]  # fmt: skip
+    found = test_planted.planted_run(python)["planted_watch"]
     assert any("torch/_dynamo/skipfiles.py:check" in one for names in found["foreign"].values() for one in names)
 
 

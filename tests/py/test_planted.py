@@ -14,15 +14,22 @@ ASKS = next(number for number, name, *_ in FAULTS if name == "ASKS_DYNAMO")
 UNKNOWN = ("99", "0", "1,", "one", "1;2", "1,99")
 
 
+PAIR = (FAULTS[2], FAULTS[6])
+
+
 @pytest.fixture(scope="module")
 def run(python):
     """One process with the planted subject: all faults, one after the other."""
-    numbers = [number for number, *_ in FAULTS]
-    pairs = [f"{numbers[2]},{numbers[6]}"]
+    return planted_run(python)
+
+
+def planted_run(python):
+    asked = {"": [], ASKS: []} | {number: [field] for number, _, _, field, _ in FAULTS if number != ASKS}
+    asked[",".join(fault[0] for fault in PAIR)] = [fault[3] for fault in PAIR]
     return corpus_runs.probe(
         python, "planted", "planted_watch", "unknown_fault",
         builder=corpus_runs.mission(), subject=str(corpus_runs.subjects() / "planted.so"),
-        planted=["", *numbers, *pairs], asks=ASKS, unknown=UNKNOWN,
+        planted=asked, asks=ASKS, unknown=UNKNOWN,
     )  # fmt: skip
 
 
@@ -64,9 +71,9 @@ def test_is_caught(run, number, name, function, field, effect):
 
 
 def test_faults_are_planted_together(run):
-    pair = next(numbers for numbers in run["planted"] if "," in numbers)
-    alone = [set(run["planted"][number]) for number in pair.split(",")]
-    assert set(run["planted"][pair]) >= alone[0] | alone[1]
+    caught = run["planted"][",".join(fault[0] for fault in PAIR)]
+    named = {field for one in caught.values() for field in one["fields"]}
+    assert named >= {fault[3] for fault in PAIR}
 
 
 @pytest.mark.parametrize("numbers", UNKNOWN)
