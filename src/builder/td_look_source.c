@@ -244,6 +244,26 @@ is_new(td_look_t *look, plain_t const *plain, uint32_t idx)
     return true;
 }
 
+/* stands_for_another says whether plain[idx] is equal to an older guard whose row is
+   another: two indices that are equal, sizes say, may be two objects. */
+static bool
+stands_for_another(td_look_t *look, plain_t const *plain, uint32_t cnt, uint32_t idx)
+{
+    td_guard_t const *guards = look->b->frame.guards.guards;
+    td_guard_t const *mine   = &guards[plain[idx].id];
+
+    for (uint32_t i = 0; look->b->frame.sources.has_odd_keys && i < cnt; i++) {
+        td_guard_t const *other = &guards[plain[i].id];
+
+        if (plain[i].id < plain[idx].id && plain[i].row != plain[idx].row &&
+            other->kind == mine->kind && other->is_volatile == mine->is_volatile &&
+            td_source_same_guard(&look->b->frame.sources, other->source, mine->source)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 plain_rows(td_look_t *look, plain_t *plain, uint32_t cnt, td_vals_t *rows)
 {
@@ -251,7 +271,7 @@ plain_rows(td_look_t *look, plain_t *plain, uint32_t cnt, td_vals_t *rows)
         qsort(plain, cnt, sizeof *plain, cmp_plain);
     }
     for (uint32_t i = 0; i < cnt; i++) {
-        if (is_new(look, plain, i)) {
+        if (is_new(look, plain, i) && !stands_for_another(look, plain, cnt, i)) {
             td_vals_add(look, rows, plain[i].row);
         }
     }

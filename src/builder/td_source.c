@@ -119,6 +119,13 @@ block_new(td_sources_t *sources)
     return &sources->blocks[sources->block_cnt++];
 }
 
+static bool
+is_literal_type(PyTypeObject *type)
+{
+    return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type ||
+           type == &PyFloat_Type || type == Py_TYPE(Py_None) || type == &PyBytes_Type;
+}
+
 td_at_t
 td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_t cls,
                     td_src_payload_t payload, PyObject *const *keys, td_src_id_t const *subs,
@@ -147,6 +154,9 @@ td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_
                .keys       = keys,
                .subs       = subs,
     };
+    for (uint32_t i = 0; payload == TD_PAYLOAD_KEYS && i < cnt; i++) {
+        sources->has_odd_keys |= !is_literal_type(Py_TYPE(keys[i]));
+    }
     sources->next += cnt == 0 ? 1 : cnt; /* an empty container's block keeps a number of its own */
     return at;
 }
@@ -235,14 +245,6 @@ is_enum(td_sources_t const *sources, PyObject *key)
 {
     return PyType_IsSubtype(Py_TYPE(key), sources->enum_type);
 }
-
-static bool
-is_literal_type(PyTypeObject *type)
-{
-    return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type ||
-           type == &PyFloat_Type || type == Py_TYPE(Py_None) || type == &PyBytes_Type;
-}
-
 /* is_plain_class: a class whose repr and attributes are those of type itself. */
 static bool
 is_plain_class(PyObject *key)
@@ -614,4 +616,24 @@ td_source_hash(td_sources_t const *sources, td_src_id_t id)
         id   = block->base;
     }
     return hash;
+}
+
+bool
+td_source_same_guard(td_sources_t const *sources, td_src_id_t a, td_src_id_t b)
+{
+    td_buf_t left = {0}, right = {0};
+    bool     same = false;
+
+    if (a == b) {
+        return true;
+    }
+    if (!td_source_equal(sources, a, b)) {
+        return false;
+    }
+    same = td_source_name(sources, a, &left) && td_source_name(sources, b, &right) &&
+           left.sz == right.sz && memcmp(left.bytes, right.bytes, left.sz) == 0;
+    PyErr_Clear();
+    td_buf_clear(&left);
+    td_buf_clear(&right);
+    return same;
 }

@@ -93,6 +93,7 @@ typedef struct {
     td_src_block_t *blocks; /* owned */
     uint32_t        block_cnt, block_cap;
     td_src_id_t     next; /* next free number, from 1 */
+    bool            has_odd_keys; /* some index is no literal: equal ones may be two objects */
 } td_sources_t;
 
 void td_sources_init(td_sources_t *sources, PyTypeObject *enum_type);
@@ -132,6 +133,10 @@ bool td_source_name(td_sources_t const *sources, td_src_id_t id, td_buf_t *out);
    td_source_hash agrees with it. */
 bool     td_source_equal(td_sources_t const *sources, td_src_id_t a, td_src_id_t b);
 uint32_t td_source_hash(td_sources_t const *sources, td_src_id_t id);
+
+/* td_source_same_guard says whether guards of a and b that are else alike are one
+   member of a set: sources that are equal and called the same. */
+bool td_source_same_guard(td_sources_t const *sources, td_src_id_t a, td_src_id_t b);
 
 /* td_source_raised: the guard source for which the tables of module sources have
    no entry: the argument of the KeyError of a RAISES. */

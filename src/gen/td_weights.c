@@ -106,6 +106,7 @@ td_weights_init(td_weights_t *weights)
             weights->config[key][value] = value == 0 ? 2 : 3;
         }
     }
+    weights->config[0][0] = 5; /* specialize_int = False: what "static" allows only now and then */
     weights->config_percent = 25;
     weights->export_percent = 5;
     weights->frames_percent = 55;
