@@ -92,6 +92,8 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "src/check/side_recorded.c": "recorded frames: tests/check/test_td_verdict.c",
     "src/builder/": "builds live objects: tests/py/test_builder.py, the corpus, tests/planted; "
                     "what needs no object has its file in tests/builder",
+    "src/check/td_bench.c": "timed passes: tests/py/test_bench.py",
+    "src/reference/td_bare.c": "timed passes: tests/py/test_bench.py",
     "src/target/target_differential.c": "run by tests/py/test_campaign.py",
     "src/target/target_subject.c": "run by tests/py/test_campaign.py",
     "src/target/td_campaign.c": "counts of a run: tests/py/test_campaign.py",

@@ -164,7 +164,8 @@ module_exec(PyObject *module)
         exception_add(module, "HarnessError", PyExc_RuntimeError, &state->harness_error) < 0 ||
         methods_add(module, dict, td_module_program_methods) < 0 ||
         methods_add(module, dict, td_module_gen_methods) < 0 ||
-        methods_add(module, dict, td_module_check_methods) < 0) {
+        methods_add(module, dict, td_module_check_methods) < 0 ||
+        methods_add(module, dict, td_module_bench_methods) < 0) {
         return -1;
     }
     if (PyModule_AddIntConstant(module, "OBSERVATION_SCHEMA", TD_OBS_SCHEMA_VERSION) < 0) {

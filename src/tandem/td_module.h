@@ -46,6 +46,7 @@ int td_module_set(PyObject *dict, char const *key, PyObject *value);
 extern PyMethodDef td_module_program_methods[]; /* asm, disasm, gen, ... */
 extern PyMethodDef td_module_gen_methods[];     /* gen, weights */
 extern PyMethodDef td_module_check_methods[];   /* setup, run, compare, show */
+extern PyMethodDef td_module_bench_methods[];   /* bench_pass, bench_harness, ... */
 extern PyMethodDef td_module_testing_methods[]; /* the sub-dict `testing` */
 
 #endif

@@ -1,0 +1,1 @@
+"""What `tandem bench` measures: families of objects, and the ratios made of them."""

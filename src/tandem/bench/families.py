@@ -1,0 +1,112 @@
+"""Objects by the thousand, all of one kind: what speed is measured on.
+
+A family's `make(n)` gives an object of about n nodes (objects that a builder makes
+a tracker of) and how many they are.  Objects are allocated in the order in which
+they are walked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from .. import objects
+
+
+@dataclass(frozen=True)
+class Family:
+    """nested: containers with at least one container for two leaves, which pickle in C
+    is judged against; grows: also built with a million nodes; size: nodes in the
+    comparison with the reference."""
+
+    name: str
+    what: str
+    make: Callable[[int], tuple[Any, int]]
+    size: int = 1000
+    nested: bool = False
+    pickles: bool = True
+    grows: bool = False
+
+
+def flat_ints(n: int) -> tuple[list, int]:
+    return [1_000_000 + index for index in range(n - 1)], n
+
+
+def flat_strings(n: int) -> tuple[list, int]:
+    return [f"text {index}" for index in range(n - 1)], n
+
+
+def flat_tensors(n: int) -> tuple[list, int]:
+    import torch
+
+    return [torch.ones(2, 3) for _ in range(n - 1)], n
+
+
+DEPTH, WIDTH = 50, 4
+
+
+def deep_lists(n: int) -> tuple[list, int]:
+    """Lists DEPTH levels deep; each level holds WIDTH ints before the next one."""
+    nodes, towers = 1, []
+    while nodes < n:
+        tower: list = []
+        towers.append(tower)
+        for level in range(DEPTH):
+            tower += range(1000, 1000 + WIDTH)
+            nodes += WIDTH + 1
+            if level < DEPTH - 1:
+                tower.append([])
+                tower = tower[-1]
+    return towers, nodes
+
+
+def small_lists(n: int) -> tuple[list, int]:
+    """[[i], [i], ...]: a container for each leaf."""
+    return [[1_000_000 + index] for index in range((n - 1) // 2)], 1 + 2 * ((n - 1) // 2)
+
+
+def small_dicts(n: int) -> tuple[list, int]:
+    """[{"a": i, "b": i}, ...]: a container for two leaves."""
+    count = (n - 1) // 3
+    return [{"a": 1_000_000 + index, "b": 2_000_000 + index} for index in range(count)], 1 + 3 * count
+
+
+def _tree(depth: int, width: int) -> tuple[Any, int]:
+    if depth == 0:
+        return 1000, 1
+    children = [_tree(depth - 1, width) for _ in range(width)]
+    return {f"k{index}": child for index, (child, _) in enumerate(children)}, 1 + sum(count for _, count in children)
+
+
+def dict_trees(n: int) -> tuple[dict, int]:
+    """Dicts of two dicts of two dicts ...: as many leaves as containers."""
+    depth = 1
+    while 2 ** (depth + 1) - 1 < n:
+        depth += 1
+    return _tree(depth, 2)
+
+
+def modules(n: int) -> tuple[list, int]:
+    import torch
+
+    return [torch.nn.Linear(2, 2) for _ in range(n - 1)], n
+
+
+def user_objects(n: int) -> tuple[list, int]:
+    return [objects.Plain() for _ in range(n - 1)], n
+
+
+FAMILIES = (
+    Family("flat ints", "a list of ints", flat_ints, grows=True),
+    Family("flat strings", "a list of strs", flat_strings),
+    Family("flat tensors", "a list of tensors", flat_tensors, size=200, pickles=False),
+    Family("deep lists", "lists nested 50 deep, 4 ints a level", deep_lists, size=251, nested=False),
+    Family("small lists", "a list of lists of one int", small_lists, nested=True, grows=True),
+    Family("small dicts", "a list of dicts of two ints", small_dicts, nested=True, grows=True),
+    Family("dict trees", "dicts of two dicts, 9 levels", dict_trees, nested=True, grows=True),
+    Family("modules", "a list of Linear modules", modules, size=50, pickles=False),
+    Family("user objects", "a list of instances of a user's class", user_objects, size=200, pickles=False),
+)
+
+#: The geometric mean of subject against reference is taken over these and the corpus.
+JUDGED = ("flat ints", "flat strings", "flat tensors", "deep lists", "dict trees", "modules", "user objects")
