@@ -221,7 +221,34 @@ program_stats(PyObject *module, PyObject *source)
     return dict;
 }
 
+PyDoc_STRVAR(choices_doc,
+             "choices() -> list of (kind, word, path)\n\n"
+             "What the kinds that choose can name: \"module\" or \"module:attribute\".");
+
+static PyObject *
+program_choices(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    PyObject *list = PyList_New(0); /* owned, returned */
+
+    for (unsigned kind = 0; list != NULL && kind < TD_KIND_TAG_END; kind++) {
+        size_t cnt = td_kind_info((uint8_t)kind) == NULL ? 0 : td_choice_cnt((uint8_t)kind);
+
+        for (size_t idx = 0; list != NULL && idx < cnt; idx++) {
+            PyObject *row = Py_BuildValue("(sss)", td_kind_info((uint8_t)kind)->name,
+                                          td_choice_name((uint8_t)kind, idx),
+                                          td_choice_path((uint8_t)kind, idx)); /* owned */
+
+            if (row == NULL || PyList_Append(list, row) < 0) {
+                Py_CLEAR(list);
+            }
+            Py_XDECREF(row);
+        }
+    }
+    return list;
+}
+
 PyMethodDef td_module_program_methods[] = {
+    {"choices", program_choices, METH_NOARGS, choices_doc},
     {"asm", program_asm, METH_O, asm_doc},
     {"disasm", program_disasm, METH_O, disasm_doc},
     {"repair", program_repair, METH_O, repair_doc},

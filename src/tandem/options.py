@@ -7,13 +7,16 @@ import argparse
 from .session import Options
 
 
+#: --builder, for commands that take no other side.
+BUILDER: dict[str, str] = {
+    "metavar": "installed|FILE",
+    "help": "the reference: torch's own builder (default), or a builder.py loaded over it",
+}
+
+
 def add_sides(parser: argparse.ArgumentParser) -> None:
     """--builder, --revision, --subject."""
-    parser.add_argument(
-        "--builder",
-        metavar="installed|FILE",
-        help="the reference: torch's own builder (default), or a builder.py loaded over it",
-    )
+    parser.add_argument("--builder", **BUILDER)
     parser.add_argument(
         "--revision",
         choices=("mission", "installed", "auto"),
