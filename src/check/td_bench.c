@@ -203,8 +203,9 @@ subject_time(td_check_t *check, td_live_t const *live, td_bench_t *bench)
 {
     td_status_t      status;
     td_subject_run_t run;
-    td_run_t        *out    = &check->runs[TD_SIDE_SUBJECT];
-    uint64_t         before = td_clock_ns();
+    td_run_t        *out      = &check->runs[TD_SIDE_SUBJECT];
+    int              collects = PyGC_Disable(); /* as for the reference */
+    uint64_t         before   = td_clock_ns();
 
     td_run_recycle(out);
     TD_TRY(td_subject_run_open(&run, check->sides[TD_SIDE_SUBJECT], live, out));
@@ -214,6 +215,9 @@ subject_time(td_check_t *check, td_live_t const *live, td_bench_t *bench)
 done:
     td_subject_run_close(&run);
     bench->run_ns += td_clock_ns() - before;
+    if (collects) {
+        PyGC_Enable();
+    }
     return status;
 }
 
