@@ -156,8 +156,40 @@ td_is_tensor_dunder(td_builder_t *b, td_at_t const *at, PyObject *value)
     return in_tuple(b->tables.tensor_dunder_fns, value);
 }
 
+/* has_lying_meta: the class's metaclass answers for itself what the reference asks of
+   every class that it meets: its hash and equality, its attributes. */
+static bool
+has_lying_meta(PyTypeObject *type)
+{
+    static char const *const asked[] = {"__name__", "__module__", "__dict__", "__mro__"};
+    PyTypeObject            *meta    = Py_TYPE(type);
+
+    if (meta == &PyType_Type) {
+        return false;
+    }
+    if (meta->tp_hash != PyType_Type.tp_hash ||
+        meta->tp_richcompare != PyType_Type.tp_richcompare ||
+        meta->tp_getattro != PyType_Type.tp_getattro) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        PyObject *name  = PyUnicode_FromString(asked[i]);                           /* owned */
+        PyObject *own   = name == NULL ? NULL : _PyType_Lookup(meta, name);         /* borrowed */
+        PyObject *plain = name == NULL ? NULL : _PyType_Lookup(&PyType_Type, name); /* borrowed */
+        bool      lies  = own != plain && own != NULL && Py_TYPE(own)->tp_descr_get != NULL;
+
+        Py_XDECREF(name);
+        PyErr_Clear();
+        if (lies) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* td_is_lying: the value's class has its own __class__ or __getattribute__, so that
-   only running it tells what isinstance() answers; so do weak proxies. */
+   only running it tells what isinstance() answers; so do weak proxies, and classes
+   whose metaclass answers in their place. */
 int
 td_is_lying(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
@@ -171,6 +203,9 @@ td_is_lying(td_builder_t *b, td_at_t const *at, PyObject *value)
     }
     if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         return 0;
+    }
+    if (has_lying_meta(type)) {
+        return 1;
     }
     plain = PyDict_GetItemWithError(PyBaseObject_Type.tp_dict, b->names.class_);
     own   = _PyType_Lookup(type, b->names.class_);
