@@ -157,19 +157,20 @@ td_is_tensor_dunder(td_builder_t *b, td_at_t const *at, PyObject *value)
 }
 
 /* has_lying_meta: the class's metaclass answers for itself what the reference asks of
-   every class that it meets: its hash and equality, its attributes. */
+   every class that it meets: its hash and equality, its attributes.  A metaclass with
+   a __getattr__ alone (enum's) is asked only for what is not there. */
 static bool
 has_lying_meta(PyTypeObject *type)
 {
-    static char const *const asked[] = {"__name__", "__module__", "__dict__", "__mro__"};
+    static char const *const asked[] = {"__getattribute__", "__name__", "__module__", "__dict__",
+                                        "__mro__"};
     PyTypeObject            *meta    = Py_TYPE(type);
 
     if (meta == &PyType_Type) {
         return false;
     }
     if (meta->tp_hash != PyType_Type.tp_hash ||
-        meta->tp_richcompare != PyType_Type.tp_richcompare ||
-        meta->tp_getattro != PyType_Type.tp_getattro) {
+        meta->tp_richcompare != PyType_Type.tp_richcompare) {
         return true;
     }
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
