@@ -238,14 +238,16 @@ changes_record(td_canon_t *canon, PyObject *object)
 td_val_t
 td_changes_write(td_changes_t const *changes, td_canon_t *canon)
 {
-    Py_ssize_t cnt   = PyTuple_GET_SIZE(changes->objects);
-    td_val_t  *vals  = td_malloc((size_t)cnt * sizeof(*vals));
-    size_t     moved = 0;
-    td_val_t   list;
+    Py_ssize_t         cnt   = PyTuple_GET_SIZE(changes->objects);
+    td_val_t          *vals  = td_malloc((size_t)cnt * sizeof(*vals));
+    size_t             moved = 0;
+    td_val_t           list;
+    td_canon_special_t special = canon->special;
 
     if (vals == NULL) {
         return TD_VAL_NONE;
     }
+    canon->special = NULL; /* the same eyes for both sides */
     for (Py_ssize_t i = 0; i < cnt; ++i) {
         PyObject *object = PyTuple_GET_ITEM(changes->objects, i);
 
@@ -253,7 +255,8 @@ td_changes_write(td_changes_t const *changes, td_canon_t *canon)
             vals[moved++] = changes_record(canon, object);
         }
     }
-    list = td_obs_list(canon->obs, vals, moved);
+    list           = td_obs_list(canon->obs, vals, moved);
+    canon->special = special;
     td_free(vals);
     return list;
 }

@@ -18,7 +18,9 @@ typedef struct td_changes td_changes_t;
 td_changes_t *td_changes_new(PyObject *objects);
 void          td_changes_free(td_changes_t *changes); /* NULL is fine */
 
-/* td_changes_write looks again: a list of Object records, in the order of ordinals. */
+/* td_changes_write looks again: a list of Object records, in the order of ordinals.
+   The canon's special forms are left out: a real tensor in an object's attributes is
+   "other", whichever side looks. */
 td_val_t td_changes_write(td_changes_t const *changes, td_canon_t *canon);
 
 #endif

@@ -85,6 +85,8 @@ def require(path: str) -> str:
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "No such file or directory"
         raise BadInput(f"{path}: {what}")
+    if path.endswith((".tdm", ".bin")):
+        raise BadInput(f"{path}: a case is a Python file; for a program type: tandem run {path}")
     try:
         with open(path, "rb") as file:
             compile(file.read(), os.path.abspath(path), "exec", dont_inherit=True)
