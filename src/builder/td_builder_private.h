@@ -17,6 +17,7 @@
 #include "builder/td_map.h"
 #include "builder/td_plant.h"
 #include "builder/td_switches.h"
+#include "builder/td_symbols.h"
 #include "builder/td_tables.h"
 #include "builder/td_var.h"
 #include "py/td_changes.h"
@@ -190,6 +191,12 @@ typedef struct {
     char const *function;
 } td_trail_t;
 
+typedef struct {
+    char const *name; /* of the source, in the arena */
+    size_t      name_sz;
+    td_var_t   *var; /* in the arena */
+} td_unspec_t;       /* of unspec_variable_map */
+
 /* A growable array; TD_ARRAY_PUSH gives false when memory ran out. */
 #define TD_ARRAY(type)     \
     struct {               \
@@ -233,6 +240,9 @@ typedef struct {
     td_fxnode_t *first, *last;           /* graph order */
     td_fxnode_t *last_input;
     td_smap_t    module_names;
+    td_symbols_t symbols;
+    TD_ARRAY(td_unspec_t) unspec;
+    td_smap_t unspec_names; /* -> index into unspec */
     td_pmap_t    sizes_by_tensor; /* -> index into sizes_strides */
     td_pmap_t    fake_by_tensor;  /* the fake mode's memo -> index into fakes */
     TD_ARRAY(td_fake_t *) fakes;
@@ -421,13 +431,31 @@ bool td_frame_state_spell(td_builder_t *b);
 td_fxnode_t *td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type);
 td_fxnode_t *td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz);
 
-/* td_automatic_dynamic mirrors _automatic_dynamic as far as all dims come out
-   static; a dim that does not stops as unsupported. */
-bool td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor);
+/* td_graph_bind mirrors bind_symint of add_symbol_bindings: a graph input named by the
+   symbol num, before the last input.  False: stopped. */
+bool td_graph_bind(td_builder_t *b, td_at_t const *source, td_num_t const *num);
 
-/* td_fake_of mirrors FakeTensorMode.from_tensor with static dims, memo included.
-   is_root: called by the builder, not for a base or a gradient.  NULL: stopped. */
-td_fake_t *td_fake_of(td_builder_t *b, PyObject *tensor, bool is_root);
+/* td_automatic_dynamic mirrors _automatic_dynamic for tensors whose shape is not static
+   in any case. */
+bool td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t *dims);
+
+/* td_fake_of mirrors FakeTensorMode.from_tensor, memo included.  at: the tensor's
+   source.  is_root: called by the builder, not for a base or a gradient.  NULL:
+   stopped. */
+td_fake_t *td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const *dims,
+                      bool is_root);
+
+/* td_symbols_of_fake mirrors create_symbolic_sizes_strides_storage_offset: it turns the
+   numbers of a fake made of ints into what they are under dims. */
+bool td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims,
+                        td_fake_t *fake);
+
+/* td_symbols_fit says whether the reference has stack enough to make symbols here. */
+bool td_symbols_fit(td_builder_t *b, td_at_t const *at);
+
+/* td_symbol_of_int mirrors create_unspecified_symint_and_symbol: a new symbol for an int,
+   DYNAMIC. */
+bool td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *num);
 
 /* td_tensor_attr reads an attribute of a tensor, td_tensor_flag one that is a bool,
    td_tensor_call the result of a method without arguments.  New references, or

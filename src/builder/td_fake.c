@@ -1,8 +1,8 @@
 /* td_fake.c: what the reference's fake tensors know, as records.
 
-   Mirrors FakeTensorConverter and MetaConverter (torch 2.1.2) for plain tensors of
-   static shape: a view's base is made fake first, a gradient after, and every
-   tensor once.  No tensor is made: a record holds what the fake would say. */
+   Mirrors FakeTensorConverter and MetaConverter (torch 2.1.2) for plain tensors: a
+   view's base is made fake first, a gradient after, and every tensor once.  No
+   tensor is made: a record holds what the fake would say. */
 #include <string.h>
 
 #include "builder/td_builder_private.h"
@@ -147,7 +147,7 @@ read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
 
 /* read_base makes the base of a view fake. */
 static bool
-read_base(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+read_base(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fake_t *fake)
 {
     PyObject *base    = NULL; /* owned until kept */
     int       is_view = truth(b, td_tensor_call(b, tensor, b->names.is_view));
@@ -159,14 +159,19 @@ read_base(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
     if (base == NULL || !td_keep_steal(b, base)) {
         return false;
     }
-    fake->base = td_fake_of(b, base, false);
+    fake->base = td_fake_of(b, at, base, &(td_dims_t){0}, false);
+    if (fake->base != NULL && fake->base->has_symbols) {
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                   "a view of a tensor of symbolic shape");
+    }
     return fake->base != NULL;
 }
 
 /* read_grad mirrors safe_grad: asking a tensor that is no leaf and keeps no
    gradient would warn, and there is none. */
 static bool
-read_grad(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+read_grad(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const *dims,
+          td_fake_t *fake)
 {
     PyObject *grad  = NULL; /* owned until kept */
     int       keeps = fake->is_leaf ? 1 : td_tensor_flag(b, tensor, b->names.retains_grad);
@@ -181,7 +186,11 @@ read_grad(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
     if (grad == Py_None) {
         return true;
     }
-    fake->grad = td_fake_of(b, grad, false);
+    fake->grad = td_fake_of(b, at, grad, dims, false);
+    if (fake->grad != NULL && (fake->has_symbols || fake->grad->has_symbols)) {
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                   "a gradient beside a symbolic shape");
+    }
     return fake->grad != NULL;
 }
 
@@ -239,7 +248,7 @@ admit(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
 /* ---- making ----------------------------------------------------------------------------- */
 
 static td_fake_t *
-fake_new(td_builder_t *b, PyObject *tensor, bool is_root)
+fake_new(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const *dims, bool is_root)
 {
     td_frame_t *frame = &b->frame;
     td_fake_t  *fake  = td_alloc_in(b, sizeof *fake);
@@ -252,14 +261,17 @@ fake_new(td_builder_t *b, PyObject *tensor, bool is_root)
         !read_sizes(b, tensor, fake, is_root)) {
         return NULL;
     }
-    if (!fake->is_sparse && !read_base(b, tensor, fake)) {
+    if (!fake->is_sparse && !read_base(b, at, tensor, fake)) {
         return NULL;
     }
     if (fake->base != NULL && fake->base->is_sparse) {
         nyi(b, "Unsupported: meta converter nyi with fake tensor propagation.");
         return NULL;
     }
-    if (!read_grad(b, tensor, fake)) {
+    if (!fake->is_sparse && !td_symbols_of_fake(b, at, dims, fake)) {
+        return NULL;
+    }
+    if (!read_grad(b, at, tensor, dims, fake)) {
         return NULL;
     }
     fake->number = frame->fakes.cnt;
@@ -272,7 +284,8 @@ fake_new(td_builder_t *b, PyObject *tensor, bool is_root)
 }
 
 td_fake_t *
-td_fake_of(td_builder_t *b, PyObject *tensor, bool is_root)
+td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const *dims,
+           bool is_root)
 {
     uint32_t   idx  = td_pmap_get(&b->frame.fake_by_tensor, tensor);
     td_fake_t *fake = NULL;
@@ -280,7 +293,7 @@ td_fake_of(td_builder_t *b, PyObject *tensor, bool is_root)
     if (idx != TD_MAP_NONE) {
         return b->frame.fakes.at[idx];
     }
-    fake = fake_new(b, tensor, is_root);
+    fake = fake_new(b, at, tensor, dims, is_root);
     if (fake != NULL && is_root) {
         fake->is_param = (PyObject *)Py_TYPE(tensor) == b->tables.parameter;
     }

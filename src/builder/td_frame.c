@@ -63,6 +63,7 @@ td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
     frame->sources.torch_types[1] = (PyTypeObject *)b->tables.dtype;
     frame->sources.torch_types[2] = (PyTypeObject *)b->tables.device;
     td_guards_init(&frame->guards);
+    td_symbols_init(&frame->symbols);
     td_namespace_init(&frame->names, &frame->arena, is_reserved, b);
     frame->f_locals       = Py_NewRef(in->f_locals);
     frame->f_globals      = Py_NewRef(in->f_globals);
@@ -108,6 +109,9 @@ td_frame_close(td_builder_t *b)
     FREE_ARRAY(frame->input_nodes);
     FREE_ARRAY(frame->node_order);
     FREE_ARRAY(frame->fakes);
+    FREE_ARRAY(frame->unspec);
+    td_smap_clear(&frame->unspec_names);
+    td_symbols_clear(&frame->symbols);
     td_pmap_clear(&frame->tracked_by_id);
     td_pmap_clear(&frame->sizes_by_tensor);
     td_pmap_clear(&frame->fake_by_tensor);

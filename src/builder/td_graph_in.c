@@ -45,11 +45,31 @@ insert_input(td_frame_t *frame, td_fxnode_t *node)
                              : &frame->last_input->next;
 
     node->next = *link;
-    *link      = node;
+    node->prev = link == &frame->first ? NULL : frame->last_input;
+    if (node->next != NULL) {
+        node->next->prev = node;
+    }
+    *link = node;
     if (frame->last == NULL || frame->last == frame->last_input) {
         frame->last = node;
     }
     frame->last_input = node;
+}
+
+/* insert_before puts a node before the last input, which stays the last one. */
+static void
+insert_before(td_frame_t *frame, td_fxnode_t *node)
+{
+    td_fxnode_t *last = frame->last_input;
+
+    node->prev = last->prev;
+    node->next = last;
+    if (last->prev == NULL) {
+        frame->first = node;
+    } else {
+        last->prev->next = node;
+    }
+    last->prev = node;
 }
 
 /* target_of leaves in out what the builder asks a graph input to be called. */
@@ -97,6 +117,35 @@ td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type)
     return node;
 }
 
+bool
+td_graph_bind(td_builder_t *b, td_at_t const *source, td_num_t const *num)
+{
+    td_frame_t    *frame  = &b->frame;
+    td_buf_t       target = {0};
+    td_fxnode_t   *node   = NULL;
+    td_grapharg_t *arg    = td_alloc_in(b, sizeof *arg);
+    uint32_t       last   = frame->input_nodes.cnt;
+
+    td_fxname_free_suffix(&target, &frame->input_names, num->expr, strlen(num->expr));
+    node = arg == NULL || target.failed ? NULL
+                                        : node_new(b, TD_OP_PLACEHOLDER, target.bytes, target.sz);
+    td_buf_clear(&target);
+    if (node == NULL) {
+        return td_stop_nomem(b);
+    }
+    *arg           = (td_grapharg_t){.source = source->id, .number = num};
+    node->grapharg = arg;
+    node->type     = b->tables.sym_int;
+    insert_before(frame, node);
+    if (!td_smap_put(&frame->input_names, node->target, node->target_sz, 0) ||
+        !TD_ARRAY_PUSH(frame->input_nodes, node)) {
+        return td_stop_nomem(b);
+    }
+    frame->input_nodes.at[last]     = frame->input_nodes.at[last - 1];
+    frame->input_nodes.at[last - 1] = node;
+    return true;
+}
+
 td_fxnode_t *
 td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz)
 {
@@ -110,6 +159,7 @@ td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz)
         frame->first = node;
     } else {
         frame->last->next = node;
+        node->prev        = frame->last;
     }
     frame->last = node;
     return node;

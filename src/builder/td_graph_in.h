@@ -15,8 +15,23 @@
 /* A number that shapes are made of.  expr NULL: the plain int hint. */
 typedef struct {
     int64_t     hint;
-    char const *expr; /* text over symbols, in the arena */
+    char const *expr;      /* text over symbols, in the arena */
+    bool        is_symbol; /* expr is one symbol and nothing else */
 } td_num_t;
+
+/* How a dim of a tensor becomes a number; see td_symbols.h. */
+typedef enum { TD_DIM_STATIC, TD_DIM_DUCK, TD_DIM_DYNAMIC } td_dim_t;
+
+/* What the user said about a dim: nothing, that it is dynamic (RelaxedUnspecConstraint),
+   or that it has been seen to change (the same with warn_only). */
+typedef enum { TD_CONSTRAINT_NONE, TD_CONSTRAINT_MARKED, TD_CONSTRAINT_SEEN } td_constraint_t;
+
+/* The dims of one tensor, in the arena; cnt 0: each is static, without constraint. */
+typedef struct {
+    uint8_t *dims;        /* td_dim_t */
+    uint8_t *constraints; /* td_constraint_t */
+    uint32_t cnt;
+} td_dims_t;
 
 typedef struct td_fake td_fake_t;
 struct td_fake {
@@ -28,6 +43,7 @@ struct td_fake {
     uint32_t   ndim;
     uint32_t   number; /* order of creation in the frame */
     bool       requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
+    bool       has_symbols; /* in sizes, strides or offset */
     td_fake_t *base; /* the view base's fake, or NULL */
     td_fake_t *grad; /* .grad's fake, or NULL */
 };
@@ -36,8 +52,10 @@ typedef struct {
     td_src_id_t source;
     PyObject   *example; /* borrowed: the tensor behind a TensorWeakRef */
     td_fake_t  *fake;    /* NULL: None */
+    td_num_t const *number; /* the symbolic int that is the example instead; or NULL */
     bool        is_unspecialized;
     bool        is_tensor;
+    bool        is_strong; /* number is kept as example_strong_ref too */
 } td_grapharg_t;
 
 typedef enum { TD_OP_PLACEHOLDER, TD_OP_GET_ATTR } td_fxop_t;
@@ -50,14 +68,17 @@ struct td_fxnode {
     size_t         name_sz, target_sz;
     PyObject      *type;        /* borrowed class, or NULL for None */
     td_grapharg_t *grapharg;    /* NULL: no such meta key */
-    td_fake_t     *example;     /* NULL: no such meta key */
+    td_fake_t     *example;     /* NULL: no such meta key, or number */
+    td_num_t const *number;     /* the example of a symbolic int, or NULL */
     PyObject      *tensor_dict; /* borrowed dict from the frame's keep; NULL: no such meta key */
-    td_fxnode_t   *next;        /* in graph order */
+    td_fxnode_t   *next, *prev; /* in graph order */
 };
 
 typedef struct {
-    td_fake_t  *fake;
-    td_src_id_t source;
+    td_fake_t      *fake;   /* NULL: a symbolic int */
+    td_num_t const *number; /* that int */
+    uint8_t const  *constraints; /* td_constraint_t of each dim; NULL: none has one */
+    td_src_id_t     source;
 } td_tracked_fake_t;
 
 #endif

@@ -41,7 +41,7 @@ td_look_fake(td_look_t *look, td_fake_t *fake)
     td_fields_put(&fields, TD_FIELD_Tensor_type, td_look_value(look, look->b->tables.fake_tensor));
     td_fields_put(&fields, TD_FIELD_Tensor_size, td_look_shape(look, fake->sizes, fake->ndim));
     td_fields_put(&fields, TD_FIELD_Tensor_stride, td_look_shape(look, fake->strides, fake->ndim));
-    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, td_obs_int(obs, fake->offset.hint));
+    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, td_look_number(look, &fake->offset));
     td_fields_put(&fields, TD_FIELD_Tensor_dtype, td_look_value(look, fake->dtype));
     td_fields_put(&fields, TD_FIELD_Tensor_device, td_look_value(look, fake->device));
     td_fields_put(&fields, TD_FIELD_Tensor_layout, td_look_value(look, fake->layout));
@@ -64,14 +64,17 @@ grapharg(td_look_t *look, td_grapharg_t const *arg)
         return td_obs_absent(look->obs);
     }
     td_fields_put(&fields, TD_FIELD_GraphArg_source, td_look_source(look, arg->source));
-    td_fields_put(
-        &fields, TD_FIELD_GraphArg__example,
-        td_form_weakref(look->obs, td_obs_ordinal(look->obs, TD_SPACE_OBJECT, arg->example, NULL)));
+    td_fields_put(&fields, TD_FIELD_GraphArg__example,
+                  arg->number != NULL
+                      ? td_look_number(look, arg->number)
+                      : td_form_weakref(look->obs, td_obs_ordinal(look->obs, TD_SPACE_OBJECT,
+                                                                  arg->example, NULL)));
     td_fields_put(&fields, TD_FIELD_GraphArg_is_unspecialized,
                   td_obs_bool(look->obs, arg->is_unspecialized));
     td_fields_put(&fields, TD_FIELD_GraphArg_fake_tensor, td_look_fake(look, arg->fake));
     td_fields_put(&fields, TD_FIELD_GraphArg_is_tensor, td_obs_bool(look->obs, arg->is_tensor));
-    td_fields_put(&fields, TD_FIELD_GraphArg_example_strong_ref, td_obs_null(look->obs));
+    td_fields_put(&fields, TD_FIELD_GraphArg_example_strong_ref,
+                  arg->is_strong ? td_look_number(look, arg->number) : td_obs_null(look->obs));
     return td_obs_record(look->obs, TD_CLASS_GraphArg, fields.at, fields.cnt);
 }
 
@@ -105,8 +108,9 @@ meta(td_look_t *look, td_fxnode_t const *node)
     td_fields_put(&fields, TD_FIELD_NodeMeta_grapharg, grapharg(look, node->grapharg));
     td_fields_put(&fields, TD_FIELD_NodeMeta_tensor_dict, tensor_dict(look, node->tensor_dict));
     td_fields_put(&fields, TD_FIELD_NodeMeta_example_value,
-                  node->example == NULL ? td_obs_absent(look->obs)
-                                        : td_look_fake(look, node->example));
+                  node->number != NULL    ? td_look_number(look, node->number)
+                  : node->example != NULL ? td_look_fake(look, node->example)
+                                          : td_obs_absent(look->obs));
     td_fields_put(&fields, TD_FIELD_NodeMeta_source_fn, td_obs_absent(look->obs));
     td_fields_put(&fields, TD_FIELD_NodeMeta_nn_module_stack, td_obs_absent(look->obs));
     return td_obs_record(look->obs, TD_CLASS_NodeMeta, fields.at, fields.cnt);

@@ -63,8 +63,8 @@ name_of_str(td_look_t *look, PyObject *text)
     return td_look_name(look, utf8, (size_t)sz);
 }
 
-static td_val_t
-number(td_look_t *look, td_num_t const *num)
+td_val_t
+td_look_number(td_look_t *look, td_num_t const *num)
 {
     if (num->expr == NULL) {
         return td_obs_int(look->obs, num->hint);
@@ -79,7 +79,7 @@ td_look_shape(td_look_t *look, td_num_t const *nums, uint32_t cnt)
     td_vals_t vals = {0};
 
     for (uint32_t i = 0; i < cnt; i++) {
-        td_vals_add(look, &vals, number(look, &nums[i]));
+        td_vals_add(look, &vals, td_look_number(look, &nums[i]));
     }
     return td_vals_end(look, &vals);
 }
@@ -110,6 +110,13 @@ field(td_look_t *look, td_src_block_t const *block, td_src_id_t id, td_source_fi
             return td_look_source(look, block->subs[offset]);
         }
         return td_canon_index(&look->canon, key);
+    case TD_SOURCE_FIELD_PROP:
+        return td_obs_cstr(look->obs, td_prop_name((td_prop_t)block->prop));
+    case TD_SOURCE_FIELD_VALUE:
+        if (block->payload == TD_PAYLOAD_INDEX) {
+            return td_obs_int(look->obs, block->start + offset);
+        }
+        break;
     default:
         break;
     }

@@ -12,6 +12,7 @@ typedef enum {
     HOLDS_LIST,
     HOLDS_DICT,
     HOLDS_TENSOR,
+    HOLDS_SYM,
     HOLDS_FUNCTION
 } holds_t;
 
@@ -33,6 +34,8 @@ holds(td_class_t cls)
         return HOLDS_DICT;
     case TD_CLASS_TensorVariable:
         return HOLDS_TENSOR;
+    case TD_CLASS_SymNodeVariable:
+        return HOLDS_SYM;
     case TD_CLASS_UserFunctionVariable:
         return HOLDS_FUNCTION;
     case TD_CLASS_ComptimeVariable:
@@ -432,13 +435,16 @@ put_tensor(td_look_t *look, td_var_t *var, td_fields_t *fields)
     td_fields_put(fields, TD_FIELD_TensorVariable_layout, td_look_value(look, fake->layout));
     td_fields_put(fields, TD_FIELD_TensorVariable_ndim, td_obs_int(obs, fake->ndim));
     td_fields_put(fields, TD_FIELD_TensorVariable_size,
-                  td_look_shape(look, fake->sizes, fake->ndim));
+                  fake->has_symbols ? td_obs_null(obs)
+                                    : td_look_shape(look, fake->sizes, fake->ndim));
     td_fields_put(fields, TD_FIELD_TensorVariable_stride,
-                  td_look_shape(look, fake->strides, fake->ndim));
+                  fake->has_symbols ? td_obs_null(obs)
+                                    : td_look_shape(look, fake->strides, fake->ndim));
     td_fields_put(fields, TD_FIELD_TensorVariable_requires_grad,
                   td_obs_bool(obs, fake->requires_grad));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_quantized, td_obs_bool(obs, false));
-    td_fields_put(fields, TD_FIELD_TensorVariable_is_contiguous, formats(look, fake));
+    td_fields_put(fields, TD_FIELD_TensorVariable_is_contiguous,
+                  fake->has_symbols ? td_obs_null(obs) : formats(look, fake));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_sparse, td_obs_bool(obs, fake->is_sparse));
     td_fields_put(fields, TD_FIELD_TensorVariable_class_type,
                   td_look_value(look, tensor->class_type));
@@ -487,6 +493,12 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
         break;
     case HOLDS_TENSOR:
         put_tensor(look, var, fields);
+        break;
+    case HOLDS_SYM:
+        td_fields_put(fields, TD_FIELD_SymNodeVariable_proxy,
+                      td_look_proxy(look, var->of.sym->node));
+        td_fields_put(fields, TD_FIELD_SymNodeVariable_sym_num,
+                      td_look_number(look, &var->of.sym->number));
         break;
     case HOLDS_FUNCTION:
         td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn,

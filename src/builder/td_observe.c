@@ -83,6 +83,31 @@ guards(td_look_t *look)
     return td_look_guards(look, frame->output_guards.at, frame->output_guards.cnt);
 }
 
+/* constraint_dims: each [class, warn_only, lower, upper], or null; an int has no dims. */
+static td_val_t
+constraint_dims(td_look_t *look, td_tracked_fake_t const *row)
+{
+    td_obs_t *obs  = look->obs;
+    td_vals_t dims = {0};
+
+    if (row->fake == NULL) {
+        return td_obs_null(obs);
+    }
+    for (uint32_t dim = 0; dim < row->fake->ndim; dim++) {
+        td_val_t vals[4] = {TD_VAL_NONE};
+
+        if (row->constraints == NULL || row->constraints[dim] == TD_CONSTRAINT_NONE) {
+            td_vals_add(look, &dims, td_obs_null(obs));
+            continue;
+        }
+        vals[0] = td_obs_cstr(obs, "RelaxedUnspecConstraint");
+        vals[1] = td_obs_bool(obs, row->constraints[dim] == TD_CONSTRAINT_SEEN);
+        vals[2] = vals[3] = td_obs_null(obs);
+        td_vals_add(look, &dims, td_obs_list(obs, vals, 4));
+    }
+    return td_vals_end(look, &dims);
+}
+
 static td_val_t
 tracked_fakes(td_look_t *look)
 {
@@ -92,14 +117,12 @@ tracked_fakes(td_look_t *look)
     for (uint32_t i = 0; i < frame->tracked_fakes.cnt; i++) {
         td_tracked_fake_t const *row    = &frame->tracked_fakes.at[i];
         td_fields_t              fields = {0};
-        td_vals_t                dims   = {0};
 
         td_fields_put(&fields, TD_FIELD_TrackedFake_source, td_look_source(look, row->source));
-        td_fields_put(&fields, TD_FIELD_TrackedFake_fake, td_look_fake(look, row->fake));
-        for (uint32_t dim = 0; dim < row->fake->ndim; dim++) {
-            td_vals_add(look, &dims, td_obs_null(look->obs));
-        }
-        td_fields_put(&fields, TD_FIELD_TrackedFake_constraint_dims, td_vals_end(look, &dims));
+        td_fields_put(&fields, TD_FIELD_TrackedFake_fake,
+                      row->fake == NULL ? td_look_number(look, row->number)
+                                        : td_look_fake(look, row->fake));
+        td_fields_put(&fields, TD_FIELD_TrackedFake_constraint_dims, constraint_dims(look, row));
         td_vals_add(look, &vals,
                     td_obs_record(look->obs, TD_CLASS_TrackedFake, fields.at, fields.cnt));
     }
@@ -110,35 +133,106 @@ tracked_fakes(td_look_t *look)
 static td_val_t
 val_to_var(td_look_t *look)
 {
-    td_obs_t *obs  = look->obs;
-    td_val_t  zero = td_obs_pair(obs, td_obs_int(obs, 0), td_obs_cstr(obs, "0"));
-    td_val_t  one  = td_obs_pair(obs, td_obs_int(obs, 1), td_obs_cstr(obs, "1"));
+    td_symbols_t const *symbols = &look->b->frame.symbols;
+    td_obs_t           *obs     = look->obs;
+    td_vals_t           vals    = {0};
 
-    return td_obs_pair(obs, zero, one);
+    td_vals_add(look, &vals, td_obs_pair(obs, td_obs_int(obs, 0), td_obs_cstr(obs, "0")));
+    td_vals_add(look, &vals, td_obs_pair(obs, td_obs_int(obs, 1), td_obs_cstr(obs, "1")));
+    for (uint32_t i = 0; i < symbols->duck_cnt; i++) {
+        td_duck_t const *duck  = &symbols->ducks[i];
+        td_val_t         value = td_obs_int(obs, duck->value);
+
+        td_vals_add(look, &vals,
+                    td_obs_pair(obs, value, td_obs_cstr(obs, symbols->at[duck->symbol].name)));
+    }
+    return td_vals_end(look, &vals);
 }
 
-/* symbols: the shape environment before any symbol. */
+/* decimal: a number as sympy spells it. */
+static td_val_t
+decimal(td_look_t *look, int64_t value)
+{
+    td_buf_t text = {0};
+    td_val_t val  = TD_VAL_NONE;
+
+    td_buf_put_i64(&text, value);
+    look->failed = look->failed || text.failed;
+    val          = td_obs_cstr(look->obs, text.failed ? "" : text.bytes);
+    td_buf_clear(&text);
+    return val;
+}
+
+static td_val_t
+symbol_value(td_look_t *look, td_symbol_t const *symbol)
+{
+    PyObject *text = PyObject_Str(symbol->value); /* owned; an int's */
+    td_val_t  name = td_obs_cstr(look->obs, symbol->name);
+    td_val_t  val  = TD_VAL_NONE;
+
+    if (text == NULL) {
+        PyErr_Clear();
+        look->failed = true;
+        return td_obs_null(look->obs);
+    }
+    val = td_canon_str(&look->canon, text);
+    Py_DECREF(text);
+    return td_obs_pair(look->obs, name, val);
+}
+
+static td_val_t
+symbol_range(td_look_t *look, td_symbol_t const *symbol)
+{
+    td_val_t name  = td_obs_cstr(look->obs, symbol->name);
+    td_val_t lower = decimal(look, symbol->lower);
+
+    return td_obs_triple(look->obs, name, lower, decimal(look, symbol->upper));
+}
+
+static td_val_t
+symbol_sources(td_look_t *look, td_symbol_t const *symbol)
+{
+    td_val_t  name = td_obs_cstr(look->obs, symbol->name);
+    td_vals_t vals = {0};
+
+    for (uint32_t i = 0; i < symbol->source_cnt; i++) {
+        td_vals_add(look, &vals, td_look_source(look, symbol->sources[i]));
+    }
+    return td_obs_pair(look->obs, name, td_vals_end(look, &vals));
+}
+
+static td_val_t
+each_symbol(td_look_t *look, td_val_t (*row)(td_look_t *look, td_symbol_t const *symbol))
+{
+    td_symbols_t const *symbols = &look->b->frame.symbols;
+    td_vals_t           vals    = {0};
+
+    for (uint32_t i = 0; i < symbols->cnt; i++) {
+        td_vals_add(look, &vals, row(look, &symbols->at[i]));
+    }
+    return td_vals_end(look, &vals);
+}
+
+/* symbols: the shape environment before anything was asked of its symbols. */
 static td_val_t
 symbols(td_look_t *look)
 {
     static td_field_t const empty[] = {
-        TD_FIELD_ShapeEnv_var_to_val,
-        TD_FIELD_ShapeEnv_var_to_range,
-        TD_FIELD_ShapeEnv_runtime_var_to_range,
-        TD_FIELD_ShapeEnv_var_to_sources,
-        TD_FIELD_ShapeEnv_guards,
-        TD_FIELD_ShapeEnv_replacements,
-        TD_FIELD_ShapeEnv_var_to_guards,
-        TD_FIELD_ShapeEnv_deferred_runtime_asserts,
+        TD_FIELD_ShapeEnv_guards,        TD_FIELD_ShapeEnv_replacements,
+        TD_FIELD_ShapeEnv_var_to_guards, TD_FIELD_ShapeEnv_deferred_runtime_asserts,
         TD_FIELD_ShapeEnv_var_to_stack,
     };
     td_config_t const *cfg    = &look->b->cfg;
     td_fields_t        fields = {0};
 
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_val, each_symbol(look, symbol_value));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_range, each_symbol(look, symbol_range));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_runtime_var_to_range, td_obs_list(look->obs, NULL, 0));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_sources, each_symbol(look, symbol_sources));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_val_to_var, val_to_var(look));
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         td_fields_put(&fields, empty[i], td_obs_list(look->obs, NULL, 0));
     }
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_val_to_var, val_to_var(look));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_source_name_to_debug_name,
                   td_switch(look->b, TD_SWITCH_DEBUG_NAMES) ? td_obs_list(look->obs, NULL, 0)
                                                             : td_obs_absent(look->obs));
@@ -326,6 +420,21 @@ input_vars(td_look_t *look)
 }
 
 static td_val_t
+unspec_map(td_look_t *look)
+{
+    td_frame_t *frame = &look->b->frame;
+    td_vals_t   vals  = {0};
+
+    for (uint32_t i = 0; i < frame->unspec.cnt; i++) {
+        td_unspec_t const *row  = &frame->unspec.at[i];
+        td_val_t           name = td_look_name(look, row->name, row->name_sz);
+
+        td_vals_add(look, &vals, td_obs_pair(look->obs, name, td_look_tracker(look, row->var)));
+    }
+    return td_vals_end(look, &vals);
+}
+
+static td_val_t
 sizes_strides(td_look_t *look)
 {
     td_frame_t *frame = &look->b->frame;
@@ -396,7 +505,7 @@ output(td_look_t *look)
     td_obs_t   *obs    = look->obs;
 
     td_fields_put(&fields, TD_FIELD_OutputGraph_input_source_to_var, input_vars(look));
-    td_fields_put(&fields, TD_FIELD_OutputGraph_unspec_variable_map, td_obs_list(obs, NULL, 0));
+    td_fields_put(&fields, TD_FIELD_OutputGraph_unspec_variable_map, unspec_map(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_tensor_weakref_to_sizes_strides,
                   sizes_strides(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_tracked_fakes_id_to_source, id_sources(look));

@@ -1,4 +1,4 @@
-/* td_shape.c: which dims of a tensor are static. */
+/* td_shape.c: which dims of a tensor are static, and which become symbols. */
 #include <string.h>
 
 #include "base/td_alloc.h"
@@ -93,7 +93,7 @@ is_marked(td_builder_t *b, PyObject *tensor, PyObject *name, uint32_t dim)
 
 /* decide mirrors the body of the loop over dims, once the entry is up to date. */
 static bool
-decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry)
+decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry, td_dims_t *dims)
 {
     int  dynamic   = is_marked(b, tensor, b->names.dynamic_indices, dim);
     int  weak      = is_marked(b, tensor, b->names.weak_dynamic_indices, dim);
@@ -108,13 +108,29 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry)
     if (entry->size != NULL && entry->size_cnt > 0 && dynamic) {
         entry->size[dim] = TD_DIM_NONE;
     }
-    if (dynamic || weak || (automatic && !is_static)) {
-        return td_stop_unsupported(b, "L1682/if/T", __func__, "dynamic dims");
+    dims->constraints[dim] = TD_CONSTRAINT_NONE;
+    if (dynamic && !b->cfg.allow_ignore_mark_dynamic) {
+        dims->constraints[dim] = TD_CONSTRAINT_MARKED;
+    } else if (!is_static && automatic) {
+        dims->constraints[dim] = TD_CONSTRAINT_SEEN;
     }
-    if (!b->cfg.assume_static_by_default && !is_static) {
-        return td_stop_unsupported(b, "L1687/if/F", __func__, "dims shaped by the duck");
+    if (dims->constraints[dim] != TD_CONSTRAINT_NONE || dynamic || weak) {
+        dims->dims[dim] = TD_DIM_DYNAMIC;
+    } else if (b->cfg.assume_static_by_default || is_static) {
+        dims->dims[dim] = TD_DIM_STATIC;
+    } else {
+        dims->dims[dim] = TD_DIM_DUCK;
     }
     return true;
+}
+
+static bool
+dims_init(td_builder_t *b, td_dims_t *dims, uint32_t cnt)
+{
+    dims->dims        = td_alloc_in(b, cnt * sizeof *dims->dims);
+    dims->constraints = dims->dims == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->constraints);
+    dims->cnt         = cnt;
+    return dims->constraints != NULL;
 }
 
 /* forget mirrors what becomes of an entry that is known when the tensor's number of
@@ -142,7 +158,7 @@ forget(td_builder_t *b, td_at_t const *at, PyObject *tensor)
 }
 
 bool
-td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor)
+td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t *dims)
 {
     td_state_entry_t *entry = NULL;
     PyObject         *size  = NULL; /* owned */
@@ -160,9 +176,9 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor)
         }
         return false;
     }
-    good = sizes_seen(b, at, size, &entry);
+    good = sizes_seen(b, at, size, &entry) && dims_init(b, dims, (uint32_t)PyTuple_GET_SIZE(size));
     for (uint32_t i = 0; good && i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
-        good = decide(b, tensor, i, entry);
+        good = decide(b, tensor, i, entry, dims);
     }
     Py_DECREF(size);
     return good;

@@ -161,6 +161,27 @@ td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_
     return at;
 }
 
+char const *
+td_prop_name(td_prop_t prop)
+{
+    return prop == TD_PROP_SIZE ? "SIZE" : prop == TD_PROP_STRIDE ? "STRIDE" : "STORAGE_OFFSET";
+}
+
+td_at_t
+td_source_property(td_sources_t *sources, td_at_t const *base, td_prop_t prop, uint32_t idx)
+{
+    bool    has_idx = prop != TD_PROP_STORAGE_OFFSET;
+    td_at_t at      = td_source_block_add(sources, base, TD_SOURCE_CLASS_TensorPropertySource,
+                                     has_idx ? TD_PAYLOAD_INDEX : TD_PAYLOAD_NOTHING, NULL, NULL, 1,
+                                          TD_WHERE_LOCAL);
+
+    if (at.id != 0) {
+        sources->blocks[sources->block_cnt - 1].prop  = (uint8_t)prop;
+        sources->blocks[sources->block_cnt - 1].start = has_idx ? idx : 0;
+    }
+    return at;
+}
+
 td_src_block_t const *
 td_source_block(td_sources_t const *sources, td_src_id_t id)
 {
@@ -442,6 +463,22 @@ put_item(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t i
     return good && !out->failed;
 }
 
+static bool
+put_property(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t id,
+             td_buf_t *out)
+{
+    switch ((td_prop_t)block->prop) {
+    case TD_PROP_SIZE:
+        return put_item(sources, block, id, ".size()[", out);
+    case TD_PROP_STRIDE:
+        return put_item(sources, block, id, ".stride()[", out);
+    case TD_PROP_STORAGE_OFFSET:
+        break;
+    }
+    return put_base(sources, block, "", out) &&
+           (td_buf_puts(out, ".storage_offset()"), !out->failed);
+}
+
 /* name_put mirrors the name() methods of Dynamo's source.py (torch 2.1.2). */
 static bool
 name_put(td_sources_t const *sources, td_src_id_t id, td_buf_t *out)
@@ -472,6 +509,8 @@ name_put(td_sources_t const *sources, td_src_id_t id, td_buf_t *out)
         return put_call(sources, block, id, "___tuple_iterator_getitem(", true, out);
     case TD_SOURCE_CLASS_ODictGetItemSource:
         return put_call(sources, block, id, "___odict_getitem(", true, out);
+    case TD_SOURCE_CLASS_TensorPropertySource:
+        return put_property(sources, block, id, out);
     case TD_SOURCE_CLASS_TypeSource:
         return put_call(sources, block, id, "type(", false, out);
     case TD_SOURCE_CLASS_NumpyTensorSource:
@@ -570,7 +609,8 @@ td_source_equal(td_sources_t const *sources, td_src_id_t a, td_src_id_t b)
         }
         x = td_source_block(sources, a);
         y = td_source_block(sources, b);
-        if (x->cls != y->cls || x->flag != y->flag || !payload_equal(sources, x, a, y, b)) {
+        if (x->cls != y->cls || x->flag != y->flag || x->prop != y->prop ||
+            !payload_equal(sources, x, a, y, b)) {
             return false;
         }
         a = x->base;

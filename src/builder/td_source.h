@@ -71,6 +71,11 @@ typedef enum {
     TD_PAYLOAD_SOURCES  /* subs[i] is a source when not 0, else keys[i] */
 } td_src_payload_t;
 
+/* What of a tensor a TensorPropertySource names. */
+typedef enum { TD_PROP_SIZE, TD_PROP_STRIDE, TD_PROP_STORAGE_OFFSET } td_prop_t;
+
+char const *td_prop_name(td_prop_t prop); /* "SIZE", ... */
+
 typedef struct {
     td_src_id_t        first;
     uint32_t           cnt;
@@ -79,6 +84,7 @@ typedef struct {
     uint8_t            payload; /* td_src_payload_t */
     uint8_t            where;   /* td_where_t, of each of them */
     bool               flag;    /* cell_or_freevar, index_is_slice, is_kw */
+    uint8_t            prop;    /* td_prop_t of a TensorPropertySource */
     bool               local_root;
     uint16_t           depth;
     PyObject *const   *keys; /* borrowed: whoever makes the block keeps them alive */
@@ -105,6 +111,11 @@ void td_sources_clear(td_sources_t *sources);
 td_at_t td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_t cls,
                             td_src_payload_t payload, PyObject *const *keys,
                             td_src_id_t const *subs, uint32_t cnt, td_where_t where);
+
+/* td_source_property makes TensorPropertySource(base, prop, idx); idx counts for sizes
+   and strides only.  id 0: memory ran out. */
+td_at_t td_source_property(td_sources_t *sources, td_at_t const *base, td_prop_t prop,
+                           uint32_t idx);
 
 /* td_source_item gives the source of a list's or tuple's i-th item after a block
    of INDEX was made; td_source_nth of any block. */

@@ -55,6 +55,12 @@ typedef struct {
     PyObject    *specialized_value; /* borrowed from the frame's keep, or NULL for None */
 } td_tensor_var_t;
 
+/* Payload of SymNodeVariable. */
+typedef struct {
+    td_fxnode_t *node;
+    td_num_t     number;
+} td_sym_var_t;
+
 /* Payload of UserFunctionVariable. */
 typedef struct {
     PyObject *fn; /* borrowed from the frame's keep */
@@ -73,6 +79,7 @@ struct td_var {
         td_items_t      *list;
         td_dict_t       *dict;
         td_tensor_var_t *tensor;
+        td_sym_var_t    *sym;
         td_function_t   *function;
         td_var_t        *alias;
     } of;

@@ -75,14 +75,137 @@ scalar_seen(td_builder_t *b, td_at_t const *at, PyObject *value, td_state_entry_
     return true;
 }
 
+/* ---- symbolic ints ------------------------------------------------------------- */
+
+/* unspec_name leaves in *name the name of a source, in the arena. */
+static bool
+unspec_name(td_builder_t *b, td_at_t const *at, td_unspec_t *row)
+{
+    td_buf_t name = {0};
+    bool     good = td_source_name(&b->frame.sources, at->id, &name);
+
+    if (good) {
+        row->name    = td_arena_dup(&b->frame.arena, name.bytes, name.sz);
+        row->name_sz = name.sz;
+    }
+    td_buf_clear(&name);
+    if (!good && PyErr_Occurred() != NULL) {
+        return td_stop_python(b);
+    }
+    return row->name != NULL || td_stop_nomem(b);
+}
+
+/* find_unspec mirrors the look into unspec_variable_map: *found is NULL when the name
+   is not there. */
+static bool
+find_unspec(td_builder_t *b, td_at_t const *at, td_var_t **found)
+{
+    td_frame_t *frame = &b->frame;
+    td_unspec_t row   = {0};
+    uint32_t    idx   = 0;
+
+    *found = NULL;
+    if (frame->unspec.cnt == 0 || (!frame->text_mode && at->fresh)) {
+        return true;
+    }
+    if (!unspec_name(b, at, &row)) {
+        return false;
+    }
+    idx = td_smap_get(&frame->unspec_names, row.name, row.name_sz);
+    if (idx != TD_MAP_NONE) {
+        *found = frame->unspec.at[idx].var;
+    }
+    return true;
+}
+
+/* note_unspec stores *out under its name; *out becomes an alias of what is stored. */
+static bool
+note_unspec(td_builder_t *b, td_at_t const *at, td_var_t *out)
+{
+    td_frame_t *frame = &b->frame;
+    td_unspec_t row   = {.var = td_alloc_in(b, sizeof *row.var)};
+
+    if (row.var == NULL || !unspec_name(b, at, &row)) {
+        return false;
+    }
+    *row.var = *out;
+    *out     = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = row.var};
+    return (td_smap_put(&frame->unspec_names, row.name, row.name_sz, frame->unspec.cnt) &&
+            TD_ARRAY_PUSH(frame->unspec, row)) ||
+           td_stop_nomem(b);
+}
+
+/* sym_input makes the graph input of a symbolic int: its guard goes to the output. */
+static bool
+sym_input(td_builder_t *b, td_at_t const *at, td_sym_var_t *sym, td_guard_id_t *guard)
+{
+    td_grapharg_t    *arg = td_alloc_in(b, sizeof *arg);
+    td_tracked_fake_t row = {.number = &sym->number, .source = at->id};
+
+    if (arg == NULL || (!TD_ARRAY_PUSH(b->frame.tracked_fakes, row) && !td_stop_nomem(b)) ||
+        !td_source_guard(b, at, TD_GUARD_TYPE_MATCH, true, guard)) {
+        return false;
+    }
+    sym->node = td_graph_input(b, at, b->tables.sym_int);
+    if (sym->node == NULL ||
+        (!TD_ARRAY_PUSH(b->frame.output_guards, *guard) && !td_stop_nomem(b))) {
+        return false;
+    }
+    *arg = (td_grapharg_t){.source = at->id, .number = &sym->number, .is_strong = true};
+    sym->node->number   = &sym->number;
+    sym->node->grapharg = arg;
+    return true;
+}
+
+/* Frames that making a symbol may take at most: within so many of the limit this
+   builder does not say where the reference ends. */
+enum { SYMBOL_DEPTH_MAX = 200 };
+
+bool
+td_symbols_fit(td_builder_t *b, td_at_t const *at)
+{
+    return b->frames + 2 * at->depth + SYMBOL_DEPTH_MAX < b->frame.recursion_left;
+}
+
+/* symbolic_int mirrors what follows once an int is DYNAMIC. */
+static bool
+symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_sym_var_t *sym   = td_alloc_in(b, sizeof *sym);
+    td_guard_id_t guard = 0;
+
+    if (b->export_mode) {
+        return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols in export mode");
+    }
+    if (!td_symbols_fit(b, at)) {
+        return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols so deep");
+    }
+    if (sym == NULL || !td_symbol_of_int(b, at, value, &sym->number) ||
+        !sym_input(b, at, sym, &guard)) {
+        return false;
+    }
+    td_var_make(out, TD_CLASS_SymNodeVariable, guard);
+    out->source = at->id;
+    out->of.sym = sym;
+    return note_unspec(b, at, out);
+}
+
 /* td_wrap_unspecialized_primitive mirrors the function of that name as far as an
    exact int under a source that is neither constant nor random goes: the frame
-   state decides whether it is a constant; as a symbol it is not there yet. */
+   state decides whether it is a constant or a symbol. */
 static bool
 td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     td_state_entry_t *entry = NULL;
+    td_var_t         *found = NULL;
 
+    if (!find_unspec(b, at, &found)) {
+        return false;
+    }
+    if (found != NULL) {
+        *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = found};
+        return true;
+    }
     if (b->cfg.force_unspec_int) {
         return td_stop_unsupported(b, "L1156/if/T", __func__, "ints as unbacked symbols");
     }
@@ -91,7 +214,7 @@ td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *va
     }
     if ((b->cfg.automatic_dynamic_shapes && entry->scalar == NULL) ||
         !b->cfg.assume_static_by_default) {
-        return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols");
+        return symbolic_int(b, at, value, out);
     }
     return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
 }

@@ -1,4 +1,4 @@
-/* wrap_tensor.c: plain tensors and parameters of static shape. */
+/* wrap_tensor.c: plain tensors and parameters. */
 #include <string.h>
 
 #include "builder/td_depth.h"
@@ -70,15 +70,17 @@ wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
     bool              is_static = always_static(b, at, tensor);
     td_fake_t        *fake      = NULL;
     td_tracked_fake_t row       = {.source = at->id};
+    td_dims_t         dims      = {0};
 
-    if (!is_static && !td_automatic_dynamic(b, at, tensor)) {
+    if (!is_static && !td_automatic_dynamic(b, at, tensor, &dims)) {
         return NULL;
     }
-    fake = td_fake_of(b, tensor, true);
+    fake = td_fake_of(b, at, tensor, &dims, true);
     if (fake == NULL) {
         return NULL;
     }
-    row.fake = fake;
+    row.fake        = fake;
+    row.constraints = dims.constraints;
     if (!(is_static && td_where_is_nn_module((td_where_t)at->where))) {
         if (!TD_PLANT(UNTRACKED_FAKE) && !TD_ARRAY_PUSH(frame->tracked_fakes, row)) {
             td_stop_nomem(b);
@@ -331,6 +333,36 @@ copy_dict(td_builder_t *b, PyObject *tensor)
     return td_keep_steal(b, copy) ? copy : NULL;
 }
 
+/* bind_one binds a number of an input if it is a symbol. */
+static bool
+bind_one(td_builder_t *b, td_at_t const *at, td_prop_t prop, uint32_t idx, td_num_t const *num)
+{
+    td_at_t source = {0};
+
+    if (!num->is_symbol) {
+        return true;
+    }
+    source = td_source_property(&b->frame.sources, at, prop, idx);
+    return source.id == 0 ? td_stop_nomem(b) : td_graph_bind(b, &source, num);
+}
+
+/* bind_symbols mirrors add_symbol_bindings. */
+static bool
+bind_symbols(td_builder_t *b, td_at_t const *at, td_fake_t const *fake)
+{
+    for (uint32_t i = 0; i < fake->ndim; i++) {
+        if (!bind_one(b, at, TD_PROP_SIZE, i, &fake->sizes[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < fake->ndim; i++) {
+        if (!bind_one(b, at, TD_PROP_STRIDE, i, &fake->strides[i])) {
+            return false;
+        }
+    }
+    return bind_one(b, at, TD_PROP_STORAGE_OFFSET, 0, &fake->offset);
+}
+
 static bool
 finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, uint32_t hash,
              td_var_t *out)
@@ -349,7 +381,7 @@ finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *
                      .source = at->id, .example = tensor, .fake = node->example, .is_tensor = true};
     node->grapharg = arg;
     *out           = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = stored};
-    return node->tensor_dict != NULL;
+    return node->tensor_dict != NULL && bind_symbols(b, at, node->example);
 }
 
 static bool

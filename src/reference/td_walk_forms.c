@@ -238,6 +238,10 @@ walk_expr_attr(td_walk_t *walk, PyObject *expr, PyObject *name)
     PyObject *text = attr == NULL ? NULL : PyObject_Str(attr);
     td_val_t  val  = TD_VAL_NONE;
 
+    if (text == NULL && attr != NULL && PyLong_CheckExact(attr)) {
+        PyErr_Clear(); /* Python refuses to spell so long a number, but for powers of two */
+        text = PyNumber_ToBase(attr, 16);
+    }
     if (text != NULL) {
         val = td_canon_str(&walk->canon, text);
     } else {
