@@ -457,6 +457,10 @@ bool td_symbols_fit(td_builder_t *b, td_at_t const *at);
    DYNAMIC. */
 bool td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *num);
 
+/* td_symbol_unbacked mirrors create_unbacked_symint and _constrain_range_for_size: a new
+   symbol for a size that nobody has seen. */
+bool td_symbol_unbacked(td_builder_t *b, td_num_t *num);
+
 /* td_tensor_attr reads an attribute of a tensor, td_tensor_flag one that is a bool,
    td_tensor_call the result of a method without arguments.  New references, or
    NULL (-1): stopped. */

@@ -17,6 +17,7 @@ typedef struct {
     int64_t     hint;
     char const *expr;      /* text over symbols, in the arena */
     bool        is_symbol; /* expr is one symbol and nothing else */
+    bool        no_hint;   /* nobody knows the number: hint is no part of it */
 } td_num_t;
 
 /* How a dim of a tensor becomes a number; see td_symbols.h. */

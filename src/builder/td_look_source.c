@@ -70,7 +70,7 @@ td_look_number(td_look_t *look, td_num_t const *num)
         return td_obs_int(look->obs, num->hint);
     }
     return td_form_sym(look->obs, "SymInt", num->expr, strlen(num->expr),
-                       td_obs_int(look->obs, num->hint));
+                       num->no_hint ? td_obs_null(look->obs) : td_obs_int(look->obs, num->hint));
 }
 
 td_val_t

@@ -201,14 +201,34 @@ symbol_sources(td_look_t *look, td_symbol_t const *symbol)
     return td_obs_pair(look->obs, name, td_vals_end(look, &vals));
 }
 
+/* runtime_range: what an unbacked symbol is taken to be when the code runs. */
 static td_val_t
-each_symbol(td_look_t *look, td_val_t (*row)(td_look_t *look, td_symbol_t const *symbol))
+runtime_range(td_look_t *look, td_symbol_t const *symbol)
+{
+    td_val_t name = td_obs_cstr(look->obs, symbol->name);
+
+    return td_obs_triple(look->obs, name, decimal(look, 0), td_obs_cstr(look->obs, "oo"));
+}
+
+static td_val_t
+symbol_name(td_look_t *look, td_symbol_t const *symbol)
+{
+    return td_obs_cstr(look->obs, symbol->name);
+}
+
+typedef enum { BACKED = 1, UNBACKED = 2, ALL = BACKED | UNBACKED } which_t;
+
+static td_val_t
+each_symbol(td_look_t *look, which_t which,
+            td_val_t (*row)(td_look_t *look, td_symbol_t const *symbol))
 {
     td_symbols_t const *symbols = &look->b->frame.symbols;
     td_vals_t           vals    = {0};
 
     for (uint32_t i = 0; i < symbols->cnt; i++) {
-        td_vals_add(look, &vals, row(look, &symbols->at[i]));
+        if ((which & (symbols->at[i].value == NULL ? UNBACKED : BACKED)) != 0) {
+            td_vals_add(look, &vals, row(look, &symbols->at[i]));
+        }
     }
     return td_vals_end(look, &vals);
 }
@@ -218,17 +238,22 @@ static td_val_t
 symbols(td_look_t *look)
 {
     static td_field_t const empty[] = {
-        TD_FIELD_ShapeEnv_guards,        TD_FIELD_ShapeEnv_replacements,
-        TD_FIELD_ShapeEnv_var_to_guards, TD_FIELD_ShapeEnv_deferred_runtime_asserts,
-        TD_FIELD_ShapeEnv_var_to_stack,
+        TD_FIELD_ShapeEnv_guards,
+        TD_FIELD_ShapeEnv_replacements,
+        TD_FIELD_ShapeEnv_var_to_guards,
+        TD_FIELD_ShapeEnv_deferred_runtime_asserts,
     };
     td_config_t const *cfg    = &look->b->cfg;
     td_fields_t        fields = {0};
 
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_val, each_symbol(look, symbol_value));
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_range, each_symbol(look, symbol_range));
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_runtime_var_to_range, td_obs_list(look->obs, NULL, 0));
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_sources, each_symbol(look, symbol_sources));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_val, each_symbol(look, BACKED, symbol_value));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_range, each_symbol(look, ALL, symbol_range));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_runtime_var_to_range,
+                  each_symbol(look, UNBACKED, runtime_range));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_stack,
+                  each_symbol(look, UNBACKED, symbol_name));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_sources,
+                  each_symbol(look, BACKED, symbol_sources));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_val_to_var, val_to_var(look));
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         td_fields_put(&fields, empty[i], td_obs_list(look->obs, NULL, 0));
@@ -237,7 +262,8 @@ symbols(td_look_t *look)
                   td_switch(look->b, TD_SWITCH_DEBUG_NAMES) ? td_obs_list(look->obs, NULL, 0)
                                                             : td_obs_absent(look->obs));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_divisible, td_obs_bag(look->obs, NULL, 0));
-    td_fields_put(&fields, TD_FIELD_ShapeEnv_unbacked_symint_counter, td_obs_int(look->obs, 0));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_unbacked_symint_counter,
+                  td_obs_int(look->obs, look->b->frame.symbols.unbacked_cnt));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_unbacked_symfloat_counter, td_obs_int(look->obs, 0));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_allow_scalar_outputs,
                   td_obs_bool(look->obs, cfg->capture_scalar_outputs));

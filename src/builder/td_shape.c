@@ -49,7 +49,7 @@ sizes_seen(td_builder_t *b, td_at_t const *at, PyObject *size, td_state_entry_t 
     for (uint32_t i = 0; i < cnt; i++) {
         if ((*entry)->size[i] != TD_DIM_NONE &&
             (*entry)->size[i] != PyLong_AsLongLong(PyTuple_GET_ITEM(size, i))) {
-            (*entry)->size[i] = TD_DIM_NONE;
+            (*entry)->size[i] = TD_PLANT(STALE_SIZES) ? (*entry)->size[i] : TD_DIM_NONE;
         }
     }
     return true;
@@ -105,7 +105,7 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry,
     }
     automatic =
         b->cfg.automatic_dynamic_shapes && (entry->size == NULL || entry->size[dim] == TD_DIM_NONE);
-    if (entry->size != NULL && entry->size_cnt > 0 && dynamic) {
+    if (entry->size != NULL && entry->size_cnt > 0 && dynamic && !TD_PLANT(MARK_NOT_KEPT)) {
         entry->size[dim] = TD_DIM_NONE;
     }
     dims->constraints[dim] = TD_CONSTRAINT_NONE;

@@ -133,13 +133,15 @@ number_of(td_builder_t *b, product_t const *product, td_num_t *num)
 
 enum { NAME_SZ_MAX = 16 };
 
+/* symbol_new makes the next symbol; value NULL: an unbacked one. */
 static bool
 symbol_new(td_builder_t *b, PyObject *value, int64_t lower, int64_t upper, uint32_t *idx)
 {
     td_symbols_t *symbols = &b->frame.symbols;
     td_symbol_t   symbol  = {.value = value, .lower = lower, .upper = upper};
     char          name[NAME_SZ_MAX];
-    int           sz = snprintf(name, sizeof name, "s%u", symbols->cnt);
+    uint32_t number = value == NULL ? symbols->unbacked_cnt : symbols->cnt - symbols->unbacked_cnt;
+    int      sz     = snprintf(name, sizeof name, "%c%u", value == NULL ? 'i' : 's', number);
 
     symbol.name = td_arena_dup(&b->frame.arena, name, (size_t)sz);
     if (symbol.name == NULL ||
@@ -147,6 +149,7 @@ symbol_new(td_builder_t *b, PyObject *value, int64_t lower, int64_t upper, uint3
          !td_array_grow((void **)&symbols->at, &symbols->cap, sizeof *symbols->at))) {
         return td_stop_nomem(b);
     }
+    symbols->unbacked_cnt += value == NULL;
     *idx                        = symbols->cnt;
     symbols->at[symbols->cnt++] = symbol;
     return true;
@@ -201,11 +204,11 @@ create(td_builder_t *b, int64_t value, td_at_t const *at, td_prop_t prop, uint32
     PyObject *number = NULL; /* owned until kept */
     td_at_t   source = {0};
 
-    if (how == TD_DIM_STATIC || value == 0 || value == 1) {
+    if (how == TD_DIM_STATIC || value == 0 || (value == 1 && !TD_PLANT(ONE_IS_A_SYMBOL))) {
         *out = constant_of(value);
         return true;
     }
-    if (how == TD_DIM_DUCK) {
+    if (how == TD_DIM_DUCK && !TD_PLANT(MISSED_DUCK)) {
         idx = td_pmap_get(&b->frame.symbols.duck_by_value, (void const *)(uintptr_t)value);
     }
     if (idx == TD_MAP_NONE) {
@@ -268,6 +271,17 @@ td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *
            number_of(b, &product, num);
 }
 
+bool
+td_symbol_unbacked(td_builder_t *b, td_num_t *num)
+{
+    uint32_t  idx     = 0;
+    product_t product = {0};
+
+    num->no_hint = true;
+    return symbol_new(b, NULL, SIZE_MIN, INT64_MAX, &idx) && symbol_of(b, idx, &product) &&
+           number_of(b, &product, num);
+}
+
 /* ---- sizes and strides ---------------------------------------------------------------- */
 
 /* What becomes of one tensor. */
@@ -310,7 +324,8 @@ offer(plan_t *plan, uint32_t dim)
     }
     plan->candidate_cnt += at == plan->candidate_cnt;
     plan->keys[at] = key;
-    return times(plan->b, &plan->sizes[dim], &plan->strides[dim], &plan->values[at]);
+    return times(plan->b, &plan->sizes[TD_PLANT(WRONG_STRIDE) ? 0 : dim], &plan->strides[dim],
+                 &plan->values[at]);
 }
 
 /* smallest finds the unbound stride of the lowest value above (value, dim); ndim: none. */
@@ -467,8 +482,10 @@ td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td
         return false;
     }
     for (uint32_t i = 0; i < fake->ndim; i++) {
-        if (!create(b, fake->sizes[i].hint, at, TD_PROP_SIZE, i, (td_dim_t)dims->dims[i],
-                    &plan.sizes[i])) {
+        uint32_t dim = TD_PLANT(SYMBOL_ORDER) ? fake->ndim - 1 - i : i;
+
+        if (!create(b, fake->sizes[dim].hint, at, TD_PROP_SIZE, dim, (td_dim_t)dims->dims[dim],
+                    &plan.sizes[dim])) {
             return false;
         }
     }

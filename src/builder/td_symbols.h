@@ -4,7 +4,8 @@
    A *symbol* stands for a number of the frame's inputs ("s0"), in order of
    creation.  A size that is *static* stays an int; one shaped by the *duck* shares
    the symbol of an equal number; a *dynamic* one has a symbol of its own.  0 and 1
-   are never symbols. */
+   are never symbols.  An *unbacked* symbol ("i0") stands for a number that nobody
+   has seen. */
 #ifndef TD_BUILDER_SYMBOLS_H
 #define TD_BUILDER_SYMBOLS_H
 
@@ -17,7 +18,7 @@
 
 typedef struct {
     char const  *name;  /* in the arena */
-    PyObject    *value; /* int, borrowed from the frame's keep */
+    PyObject    *value; /* int, borrowed from the frame's keep; NULL: unbacked */
     int64_t      lower, upper;
     td_src_id_t *sources; /* in the arena */
     uint32_t     source_cnt, source_cap;
@@ -31,6 +32,7 @@ typedef struct {
 typedef struct {
     td_symbol_t *at; /* owned */
     uint32_t     cnt, cap;
+    uint32_t     unbacked_cnt; /* of those */
     td_duck_t   *ducks; /* owned, in order of insertion */
     uint32_t     duck_cnt, duck_cap;
     td_pmap_t    duck_by_value;

@@ -135,6 +135,13 @@ note_unspec(td_builder_t *b, td_at_t const *at, td_var_t *out)
            td_stop_nomem(b);
 }
 
+/* is_random: a RandomValueSource, which is never guarded. */
+static bool
+is_random(td_builder_t *b, td_at_t const *at)
+{
+    return td_source_block(&b->frame.sources, at->id)->cls == TD_SOURCE_CLASS_RandomValueSource;
+}
+
 /* sym_input makes the graph input of a symbolic int: its guard goes to the output. */
 static bool
 sym_input(td_builder_t *b, td_at_t const *at, td_sym_var_t *sym, td_guard_id_t *guard)
@@ -143,12 +150,12 @@ sym_input(td_builder_t *b, td_at_t const *at, td_sym_var_t *sym, td_guard_id_t *
     td_tracked_fake_t row = {.number = &sym->number, .source = at->id};
 
     if (arg == NULL || (!TD_ARRAY_PUSH(b->frame.tracked_fakes, row) && !td_stop_nomem(b)) ||
-        !td_source_guard(b, at, TD_GUARD_TYPE_MATCH, true, guard)) {
+        (!is_random(b, at) && !td_source_guard(b, at, TD_GUARD_TYPE_MATCH, true, guard))) {
         return false;
     }
     sym->node = td_graph_input(b, at, b->tables.sym_int);
     if (sym->node == NULL ||
-        (!TD_ARRAY_PUSH(b->frame.output_guards, *guard) && !td_stop_nomem(b))) {
+        (*guard != 0 && !TD_ARRAY_PUSH(b->frame.output_guards, *guard) && !td_stop_nomem(b))) {
         return false;
     }
     *arg = (td_grapharg_t){.source = at->id, .number = &sym->number, .is_strong = true};
@@ -167,7 +174,7 @@ td_symbols_fit(td_builder_t *b, td_at_t const *at)
     return b->frames + 2 * at->depth + SYMBOL_DEPTH_MAX < b->frame.recursion_left;
 }
 
-/* symbolic_int mirrors what follows once an int is DYNAMIC. */
+/* symbolic_int mirrors what follows once an int is DYNAMIC, or is to be unbacked. */
 static bool
 symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
@@ -180,7 +187,9 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     if (!td_symbols_fit(b, at)) {
         return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols so deep");
     }
-    if (sym == NULL || !td_symbol_of_int(b, at, value, &sym->number) ||
+    if (sym == NULL ||
+        !(b->cfg.force_unspec_int ? td_symbol_unbacked(b, &sym->number)
+                                  : td_symbol_of_int(b, at, value, &sym->number)) ||
         !sym_input(b, at, sym, &guard)) {
         return false;
     }
@@ -191,8 +200,9 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 }
 
 /* td_wrap_unspecialized_primitive mirrors the function of that name as far as an
-   exact int under a source that is neither constant nor random goes: the frame
-   state decides whether it is a constant or a symbol. */
+   exact int goes, under any source if it is to be unbacked, else under one that is
+   neither constant nor random: the frame state decides whether it is a constant or
+   a symbol. */
 static bool
 td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
@@ -207,7 +217,7 @@ td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *va
         return true;
     }
     if (b->cfg.force_unspec_int) {
-        return td_stop_unsupported(b, "L1156/if/T", __func__, "ints as unbacked symbols");
+        return symbolic_int(b, at, value, out);
     }
     if (!td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) || !scalar_seen(b, at, value, &entry)) {
         return false;

@@ -23,7 +23,7 @@ walk_source_prop(td_walk_t *walk, PyObject *prop)
     td_val_t member = td_canon_enum(&walk->canon, prop);
 
     return member == TD_VAL_NONE
-               ? TD_VAL_NONE
+               ? walk_reject(walk, "a tensor property that is no member of its enum")
                : td_obs_get_item(walk->obs, member, td_obs_get_cnt(walk->obs, member) - 1);
 }
 

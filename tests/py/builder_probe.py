@@ -248,7 +248,10 @@ FRAMES = {
 }  # fmt: skip
 
 CONFIGS = ({"specialize_int": True}, {"automatic_dynamic_shapes": False}, {"trace_numpy": False},
-           {"force_nn_module_property_static_shapes": False}, {"force_parameter_static_shapes": False})  # fmt: skip
+           {"force_nn_module_property_static_shapes": False}, {"force_parameter_static_shapes": False},
+           {"assume_static_by_default": False}, {"force_unspec_int_unbacked_size_like": True})  # fmt: skip
+#: Under these ints and sizes become symbols: what comes of them depends on the source.
+DYNAMIC = ({"assume_static_by_default": False}, {"force_unspec_int_unbacked_size_like": True})
 
 
 def cases():
@@ -258,6 +261,10 @@ def cases():
     for at, spec in SOURCES.items():
         for name in AT_SOURCES:
             yield f"{at}:{name}", (lambda spec=spec, make=VALUES[name]: [[(spec, make())]]), {}
+    for config in DYNAMIC:
+        for at, spec in SOURCES.items():
+            for name in ("int", "tensor", "parameter", "size", "range"):
+                yield f"{at}:{name}:{next(iter(config))}", (lambda spec=spec, make=VALUES[name]: [[(spec, make())]]), config
     for name, frames in FRAMES.items():
         yield f"frames:{name}", frames, {}
     for config in CONFIGS:

@@ -8,6 +8,7 @@ one builder only, and starting one is what costs: so jobs share it.
 from __future__ import annotations
 
 import collections
+import enum
 import functools
 import gc
 import hashlib
@@ -378,6 +379,8 @@ def another(value: Any, form: str, frame: Any) -> Any:
     }
     if form in by_form:
         return by_form[form]()
+    if isinstance(value, enum.Enum):
+        return next(member for member in type(value) if member is not value)
     return by_type.get(type(value), lambda: "liar" if callable(value) or value is None else None)()
 
 

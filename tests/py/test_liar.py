@@ -11,7 +11,7 @@ TRACKERS = (
     "ConstantVariable", "ListVariable", "TupleVariable", "SizeVariable", "NamedTupleVariable", "DequeVariable",
     "RangeVariable", "SliceVariable", "ConstDictVariable", "DefaultDictVariable", "TensorVariable",
     "UserFunctionVariable", "BuiltinVariable", "TorchVariable", "UserDefinedClassVariable", "PythonModuleVariable",
-    "SkipFilesVariable",
+    "SkipFilesVariable", "SymNodeVariable",
 )  # fmt: skip
 #: What hangs on them, and what a frame holds.
 OTHERS = (
@@ -21,6 +21,7 @@ OTHERS = (
     "LocalSource", "GlobalSource", "GlobalWeakRefSource", "ConstantSource", "RandomValueSource", "AttrSource",
     "ParamBufferSource", "GetItemSource", "TupleIteratorGetItemSource", "ODictGetItemSource", "DefaultsSource",
     "TypeSource", "NNModuleSource", "NotNNModuleSource", "FSDPNNModuleSource", "NumpyTensorSource",
+    "TensorPropertySource",
 )  # fmt: skip
 #: Records of our own: no object of the reference's has these attributes.
 OURS = ("Frame", "Root", "Exception", "Tensor", "Object")
