@@ -37,6 +37,7 @@ FULL = 4096
 #: importing registers classes with torch.utils._pytree, whose registry is built like
 #: any other object.
 _IMPORTED_LATE = (
+    "functorch.experimental.control_flow",
     "torch._dynamo.comptime",
     "torch._dynamo.debug_utils",
     "torch._dynamo.backends.debugging",

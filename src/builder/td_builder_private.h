@@ -86,7 +86,7 @@ typedef struct {
                     static_address, "_dynamo_static_input_type") X(dynamic_indices,                \
                                                                    "_dynamo_dynamic_indices")      \
                     X(weak_dynamic_indices, "_dynamo_weak_dynamic_indices") X(                     \
-                        static_indices, "_dynamo_static_indices") X(class_, "__class__")           \
+                        static_indices, "_dynamo_static_indices") X(class_, "__class__") X(apply, "apply")           \
                         X(getattribute, "__getattribute__") X(is_param, "_is_param") X(            \
                             enter_result, "enter_result") X(default_factory, "default_factory")    \
                             X(reduce, "__reduce__") X(iter, "__iter__") X(dtype, "dtype") X(       \
@@ -341,6 +341,10 @@ void td_var_make(td_var_t *out, td_class_t cls, td_guard_id_t guard);
    td_var_add_guards mirrors add_guards: a clone, unless guard is 0. */
 void td_var_clone(td_var_t *out);
 bool td_var_add_guards(td_builder_t *b, td_var_t *out, td_guard_id_t guard);
+
+/* td_point_at makes a tracker of class cls that holds value, with a guard of kind. */
+bool td_point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls,
+                 td_guard_kind_t kind, bool with_source, td_var_t *out);
 
 /* td_items_new reserves cnt trackers side by side. */
 td_items_t *td_items_new(td_builder_t *b, uint32_t cnt);

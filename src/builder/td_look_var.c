@@ -13,7 +13,8 @@ typedef enum {
     HOLDS_DICT,
     HOLDS_TENSOR,
     HOLDS_SYM,
-    HOLDS_FUNCTION
+    HOLDS_FUNCTION,
+    HOLDS_ATTR
 } holds_t;
 
 static holds_t
@@ -38,6 +39,8 @@ holds(td_class_t cls)
         return HOLDS_SYM;
     case TD_CLASS_UserFunctionVariable:
         return HOLDS_FUNCTION;
+    case TD_CLASS_GetAttrVariable:
+        return HOLDS_ATTR;
     case TD_CLASS_ComptimeVariable:
     case TD_CLASS_PythonSysModulesVariable:
         return HOLDS_NOTHING;
@@ -459,6 +462,8 @@ static td_field_t
 value_field(td_class_t cls)
 {
     switch (cls) {
+    case TD_CLASS_AutogradFunctionVariable:
+        return TD_FIELD_AutogradFunctionVariable_fn_cls;
     case TD_CLASS_BuiltinVariable:
         return TD_FIELD_BuiltinVariable_fn;
     case TD_CLASS_GetSetDescriptorVariable:
@@ -472,18 +477,34 @@ value_field(td_class_t cls)
 }
 
 static void
+put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
+{
+    td_fields_put(fields, value_field((td_class_t)var->cls), td_look_value(look, var->of.value));
+    switch (var->cls) {
+    case TD_CLASS_AutogradFunctionContextVariable:
+    case TD_CLASS_UserDefinedObjectVariable:
+        td_fields_put(fields, TD_FIELD_UserDefinedObjectVariable_value_type,
+                      td_look_value(look, (PyObject *)Py_TYPE(var->of.value)));
+        break;
+    default:
+        break;
+    }
+    if (var->cls == TD_CLASS_AutogradFunctionContextVariable) {
+        td_fields_put(fields, TD_FIELD_AutogradFunctionContextVariable_inference,
+                      td_obs_bool(look->obs, false));
+        td_fields_put(fields, TD_FIELD_AutogradFunctionContextVariable__saved_tensors,
+                      td_obs_list(look->obs, NULL, 0));
+    }
+}
+
+static void
 put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
 {
     switch (holds((td_class_t)var->cls)) {
     case HOLDS_NOTHING:
         break;
     case HOLDS_VALUE:
-        td_fields_put(fields, value_field((td_class_t)var->cls),
-                      td_look_value(look, var->of.value));
-        if (var->cls == TD_CLASS_UserDefinedObjectVariable) {
-            td_fields_put(fields, TD_FIELD_UserDefinedObjectVariable_value_type,
-                          td_look_value(look, (PyObject *)Py_TYPE(var->of.value)));
-        }
+        put_value(look, var, fields);
         break;
     case HOLDS_LIST:
         put_list(look, var, fields);
@@ -505,6 +526,12 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
                       td_look_value(look, var->of.function->fn));
         td_fields_put(fields, TD_FIELD_UserFunctionVariable_is_constant,
                       td_obs_bool(look->obs, var->of.function->is_constant));
+        break;
+    case HOLDS_ATTR:
+        td_fields_put(fields, TD_FIELD_GetAttrVariable_obj,
+                      td_look_tracker(look, var->of.attr->obj));
+        td_fields_put(fields, TD_FIELD_GetAttrVariable_name,
+                      td_obs_cstr(look->obs, var->of.attr->name));
         break;
     }
 }

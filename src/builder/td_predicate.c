@@ -485,13 +485,46 @@ td_is_autograd_context(td_builder_t *b, td_at_t const *at, PyObject *value)
     return td_is_a(value, b->tables.function_ctx);
 }
 
-/* A bound method of an autograd function is near enough to its `apply`: telling
-   them apart compares methods, which may run code. */
-int
-td_is_method_of_function_meta(td_builder_t *b, td_at_t const *at, PyObject *value)
+/* same_method mirrors value == other for a bound method, which compares functions; as
+   with lists, what is identical is equal without being asked. */
+static int
+same_method(PyObject *value, PyObject *other)
 {
+    if (!PyMethod_Check(other) || PyMethod_GET_SELF(value) != PyMethod_GET_SELF(other)) {
+        return 0;
+    }
+    return PyObject_RichCompareBool(PyMethod_GET_FUNCTION(value), PyMethod_GET_FUNCTION(other),
+                                    Py_EQ);
+}
+
+/* td_is_autograd_apply: a class may have another `apply` by now than the one that was
+   bound, so it is asked, as the reference does. */
+int
+td_is_autograd_apply(td_builder_t *b, td_at_t const *at, PyObject *value)
+{
+    PyObject *other = NULL; /* owned */
+    PyObject *name  = NULL; /* owned */
+    int       is    = 0;
+
     UNUSED_AT;
-    return PyMethod_Check(value) && is_exactly(PyMethod_GET_SELF(value), b->tables.function_meta);
+    if (!PyMethod_Check(value) || !is_exactly(PyMethod_GET_SELF(value), b->tables.function_meta)) {
+        return 0;
+    }
+    name = td_call_attr(PyMethod_GET_FUNCTION(value), b->names.name);
+    if (name != NULL && PyUnicode_Check(name) && PyUnicode_Compare(name, b->names.apply) == 0) {
+        other = td_call_attr(PyMethod_GET_SELF(value), b->names.apply);
+        is    = other == NULL ? 0 : same_method(value, other);
+    }
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(other);
+    if (PyErr_Occurred()) {
+        td_stop_passing(b, "L592/if/F", __func__);
+        return -1;
+    }
+    return is;
 }
 
 int

@@ -67,6 +67,12 @@ typedef struct {
     bool      is_constant;
 } td_function_t;
 
+/* Payload of GetAttrVariable. */
+typedef struct {
+    td_var_t   *obj;  /* in the arena */
+    char const *name; /* static */
+} td_attr_var_t;
+
 struct td_var {
     uint16_t         cls; /* td_class_t; TD_VAR_ALIAS */
     td_src_id_t      source;
@@ -81,6 +87,7 @@ struct td_var {
         td_tensor_var_t *tensor;
         td_sym_var_t    *sym;
         td_function_t   *function;
+        td_attr_var_t   *attr;
         td_var_t        *alias;
     } of;
 };

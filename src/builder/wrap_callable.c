@@ -5,9 +5,8 @@
 #include "builder/td_builder_private.h"
 #include "py/td_call.h"
 
-/* point_at makes a tracker of class cls that holds value, with a guard of kind. */
-static bool
-point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls, td_guard_kind_t kind,
+bool
+td_point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls, td_guard_kind_t kind,
          bool with_source, td_var_t *out)
 {
     td_guard_id_t guard = 0;
@@ -24,25 +23,25 @@ point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls, td
 bool
 td_wrap_enum(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_EnumVariable, TD_GUARD_ID_MATCH, true, out);
+    return td_point_at(b, at, value, TD_CLASS_EnumVariable, TD_GUARD_ID_MATCH, true, out);
 }
 
 bool
 td_wrap_builtin(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_BuiltinVariable, TD_GUARD_BUILTIN_MATCH, true, out);
+    return td_point_at(b, at, value, TD_CLASS_BuiltinVariable, TD_GUARD_BUILTIN_MATCH, true, out);
 }
 
 bool
 td_wrap_typing(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_TypingVariable, TD_GUARD_ID_MATCH, true, out);
+    return td_point_at(b, at, value, TD_CLASS_TypingVariable, TD_GUARD_ID_MATCH, true, out);
 }
 
 bool
 td_wrap_numpy(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_NumpyVariable,
+    return td_point_at(b, at, value, TD_CLASS_NumpyVariable,
                     PyCallable_Check(value) ? TD_GUARD_FUNCTION_MATCH : TD_GUARD_TYPE_MATCH, true,
                     out);
 }
@@ -50,34 +49,34 @@ td_wrap_numpy(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out
 bool
 td_wrap_skipfiles(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_SkipFilesVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+    return td_point_at(b, at, value, TD_CLASS_SkipFilesVariable, TD_GUARD_FUNCTION_MATCH, true, out);
 }
 
 bool
 td_wrap_pymodule(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_PythonModuleVariable, TD_GUARD_PYMODULE_MATCH, true,
+    return td_point_at(b, at, value, TD_CLASS_PythonModuleVariable, TD_GUARD_PYMODULE_MATCH, true,
                     out);
 }
 
 bool
 td_wrap_getset(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_GetSetDescriptorVariable, TD_GUARD_FUNCTION_MATCH, false,
+    return td_point_at(b, at, value, TD_CLASS_GetSetDescriptorVariable, TD_GUARD_FUNCTION_MATCH, false,
                     out);
 }
 
 bool
 td_wrap_method_wrapper(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_MethodWrapperVariable, TD_GUARD_FUNCTION_MATCH, false,
+    return td_point_at(b, at, value, TD_CLASS_MethodWrapperVariable, TD_GUARD_FUNCTION_MATCH, false,
                     out);
 }
 
 bool
 td_wrap_user_class(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH, true,
+    return td_point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH, true,
                     out);
 }
 
@@ -87,7 +86,7 @@ td_wrap_user_class(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t
 bool
 td_wrap_user_object(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return point_at(b, at, value, TD_CLASS_UserDefinedObjectVariable, TD_GUARD_TYPE_MATCH, true,
+    return td_point_at(b, at, value, TD_CLASS_UserDefinedObjectVariable, TD_GUARD_TYPE_MATCH, true,
                     out);
 }
 
@@ -234,7 +233,7 @@ td_wrap_torch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out
         return td_stop_unsupported(b, "L491/ret/reached", __func__,
                                    "an allowed object whose __self__ TorchVariable refuses");
     }
-    return point_at(b, at, instead, TD_CLASS_TorchVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+    return td_point_at(b, at, instead, TD_CLASS_TorchVariable, TD_GUARD_FUNCTION_MATCH, true, out);
 }
 
 /* ---- skipfiles ------------------------------------------------------------------------ */

@@ -48,6 +48,8 @@ static live_make_t const make_table[TD_KIND_TAG_END] = {
     [TD_KIND_BYTES]          = live_make_bytes,
     [TD_KIND_COMPLEX]        = live_make_complex,
     [TD_KIND_BOUND_METHOD]   = live_make_choice,
+    [TD_KIND_AUTOGRAD]       = live_make_choice,
+    [TD_KIND_HIGHER_ORDER]   = live_make_choice,
 };
 
 /* ---- objects --------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
+import types
+import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -131,6 +133,55 @@ class TaggedTensor(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         return super().__torch_function__(func, types, args, kwargs or {})
+
+
+# ---- autograd, and operators that take functions ---------------------------------
+
+
+class Scaler(torch.autograd.Function):
+    """A function of autograd."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """Twice the input."""
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        """Twice the gradient."""
+        return grad * 2
+
+    @classmethod
+    def other(cls):
+        """A bound method that is not called apply."""
+        return cls
+
+
+class OddMeta(torch.autograd.function.FunctionMeta):
+    """A metaclass below autograd's: its classes are not of exactly that type."""
+
+
+class OddlyMade(torch.autograd.Function, metaclass=OddMeta):
+    """A function of autograd that is taken for any class."""
+
+
+class Stale(torch.autograd.Function):
+    """A function whose apply is another one than the one that was bound first."""
+
+    @classmethod
+    def apply(cls, x):
+        """Not autograd's."""
+        return x
+
+
+delegate_operator = torch._ops.HigherOrderOperator("executorch_call_delegate")
+"""Known by its name alone, as the next two."""
+tracepoint_operator = torch._ops.HigherOrderOperator("_export_tracepoint")
+trampoline_operator = torch._ops.HigherOrderOperator("trampoline_autograd_fwd")
+unknown_operator = torch._ops.HigherOrderOperator("tandem_unknown")
+"""An operator that no tracker stands for."""
+
+# ---- classes that are watched ------------------------------------------------------
 
 
 class Watched:
@@ -354,3 +405,40 @@ def make_module_method():
 def make_generator_method():
     """A builtin method bound to a torch.Generator."""
     return torch.Generator().get_state
+
+
+def make_apply():
+    """The apply of an autograd function, bound anew."""
+    return Scaler.apply
+
+
+def make_oddly_made_apply():
+    """The same of a class that is not of exactly autograd's metaclass."""
+    return OddlyMade.apply
+
+
+def make_stale_apply():
+    """An apply that its class has replaced by another since."""
+    return types.MethodType(torch.autograd.Function.apply.__func__, Stale)
+
+
+def make_other_method():
+    """Another class method of an autograd function."""
+    return Scaler.other
+
+
+def make_context():
+    """A context of autograd functions."""
+    return torch.autograd.function.FunctionCtx()
+
+
+def make_function_instance():
+    """An instance of an autograd function: a context too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nobody should make one, says torch
+        return Scaler()
+
+
+def make_grad_fn():
+    """What autograd itself makes of a function: a context too."""
+    return Scaler.apply(torch.ones(2, requires_grad=True)).grad_fn

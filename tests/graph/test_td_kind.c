@@ -27,6 +27,7 @@ static struct {
     {31, "object"},       {32, "nn_module"},    {33, "ndarray"},
     {34, "np_scalar"},    {35, "partial"},      {36, "typing"},
     {37, "bytes"},        {38, "complex"},      {39, "bound_method"},
+    {40, "autograd"},     {41, "higher_order"},
 };
 
 static void
@@ -58,6 +59,10 @@ static struct {
     {TD_KIND_NP_SCALAR, "float32 int64 bool"},
     {TD_KIND_TYPING, "List Optional_int Any"},
     {TD_KIND_BOUND_METHOD, "plain module generator"},
+    {TD_KIND_AUTOGRAD, "Scaler Function OddlyMade apply oddly_made_apply stale_apply other_method "
+                       "context_class context instance grad_fn"},
+    {TD_KIND_HIGHER_ORDER, "cond map out_dtype wrap tag_checkpoint wrap_checkpoint delegate "
+                           "tracepoint trampoline unknown"},
 };
 
 static void

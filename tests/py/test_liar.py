@@ -12,6 +12,10 @@ TRACKERS = (
     "RangeVariable", "SliceVariable", "ConstDictVariable", "DefaultDictVariable", "TensorVariable",
     "UserFunctionVariable", "BuiltinVariable", "TorchVariable", "UserDefinedClassVariable", "PythonModuleVariable",
     "SkipFilesVariable", "SymNodeVariable",
+    "AutogradFunctionVariable", "AutogradFunctionContextVariable", "GetAttrVariable",
+    "CondHigherOrderVariable", "MapHigherOrderVariable", "OutDtypeHigherOrderVariable", "WrapHigherOrderVariable",
+    "CheckpointHigherOrderVariable", "ExecutorchCallDelegateHigherOrderVariable", "ExportTracepointHigherOrderVariable",
+    "AutogradFunctionMethodHigherOrderVariable", "UserDefinedObjectVariable",
 )  # fmt: skip
 #: What hangs on them, and what a frame holds.
 OTHERS = (

@@ -78,7 +78,7 @@ def definitions(needs: set[str]) -> str:
     return "\n\n\n".join("\n".join(lines[_first_line(one) - 1 : one.end_lineno]) for one in kept)
 
 
-_OBJECT_IMPORTS = "import collections\nimport dataclasses\nimport enum\nfrom typing import Any, NamedTuple, Optional\n"
+_OBJECT_IMPORTS = "import collections\nimport dataclasses\nimport enum\nimport types\nimport warnings\nfrom typing import Any, NamedTuple, Optional\n"
 
 
 # ---- parts ---------------------------------------------------------------------------
