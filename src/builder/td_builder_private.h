@@ -76,7 +76,7 @@ typedef struct {
     X(start, "start")                                                                              \
     X(stop, "stop")                                                                                \
     X(step, "step")                                                                                \
-    X(state, "state") X(params, "params") X(param_groups, "param_groups") X(                       \
+    X(apply, "apply") X(state, "state") X(params, "params") X(param_groups, "param_groups") X(     \
         inline_, "_torchdynamo_inline") X(module, "__module__") X(file, "__file__") X(dict,        \
                                                                                       "__dict__")  \
         X(self, "__self__") X(name, "__name__") X(marked_constant, "_dynamo_marked_constant") X(   \
@@ -86,7 +86,7 @@ typedef struct {
                     static_address, "_dynamo_static_input_type") X(dynamic_indices,                \
                                                                    "_dynamo_dynamic_indices")      \
                     X(weak_dynamic_indices, "_dynamo_weak_dynamic_indices") X(                     \
-                        static_indices, "_dynamo_static_indices") X(class_, "__class__") X(apply, "apply")           \
+                        static_indices, "_dynamo_static_indices") X(class_, "__class__")           \
                         X(getattribute, "__getattribute__") X(is_param, "_is_param") X(            \
                             enter_result, "enter_result") X(default_factory, "default_factory")    \
                             X(reduce, "__reduce__") X(iter, "__iter__") X(dtype, "dtype") X(       \
@@ -97,7 +97,8 @@ typedef struct {
                                         is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn")  \
                                         X(base, "_base") X(size, "size") X(dim, "dim") X(          \
                                             stride, "stride") X(storage_offset, "storage_offset")  \
-                                            X(retains_grad, "retains_grad") X(is_view, "_is_view") \
+                                            X(retains_grad,                                        \
+                                              "retains_grad") X(is_view, "_is_view")               \
                                                 X(is_coalesced, "is_coalesced") X(type, "type")    \
                                                     X(sparse_csr, "torch.sparse_csr")              \
                                                         X(sparse_csc, "torch.sparse_csc")          \
@@ -242,9 +243,9 @@ typedef struct {
     td_smap_t    module_names;
     td_symbols_t symbols;
     TD_ARRAY(td_unspec_t) unspec;
-    td_smap_t unspec_names; /* -> index into unspec */
-    td_pmap_t    sizes_by_tensor; /* -> index into sizes_strides */
-    td_pmap_t    fake_by_tensor;  /* the fake mode's memo -> index into fakes */
+    td_smap_t unspec_names;    /* -> index into unspec */
+    td_pmap_t sizes_by_tensor; /* -> index into sizes_strides */
+    td_pmap_t fake_by_tensor;  /* the fake mode's memo -> index into fakes */
     TD_ARRAY(td_fake_t *) fakes;
 
     td_smap_t root_names;   /* plain local and global names that roots used */
@@ -451,8 +452,7 @@ td_fake_t *td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_d
 
 /* td_symbols_of_fake mirrors create_symbolic_sizes_strides_storage_offset: it turns the
    numbers of a fake made of ints into what they are under dims. */
-bool td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims,
-                        td_fake_t *fake);
+bool td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td_fake_t *fake);
 
 /* td_symbols_fit says whether the reference has stack enough to make symbols here. */
 bool td_symbols_fit(td_builder_t *b, td_at_t const *at);

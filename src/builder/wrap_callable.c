@@ -6,8 +6,8 @@
 #include "py/td_call.h"
 
 bool
-td_point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls, td_guard_kind_t kind,
-         bool with_source, td_var_t *out)
+td_point_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_class_t cls,
+            td_guard_kind_t kind, bool with_source, td_var_t *out)
 {
     td_guard_id_t guard = 0;
 
@@ -42,42 +42,43 @@ bool
 td_wrap_numpy(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     return td_point_at(b, at, value, TD_CLASS_NumpyVariable,
-                    PyCallable_Check(value) ? TD_GUARD_FUNCTION_MATCH : TD_GUARD_TYPE_MATCH, true,
-                    out);
+                       PyCallable_Check(value) ? TD_GUARD_FUNCTION_MATCH : TD_GUARD_TYPE_MATCH,
+                       true, out);
 }
 
 bool
 td_wrap_skipfiles(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return td_point_at(b, at, value, TD_CLASS_SkipFilesVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+    return td_point_at(b, at, value, TD_CLASS_SkipFilesVariable, TD_GUARD_FUNCTION_MATCH, true,
+                       out);
 }
 
 bool
 td_wrap_pymodule(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     return td_point_at(b, at, value, TD_CLASS_PythonModuleVariable, TD_GUARD_PYMODULE_MATCH, true,
-                    out);
+                       out);
 }
 
 bool
 td_wrap_getset(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return td_point_at(b, at, value, TD_CLASS_GetSetDescriptorVariable, TD_GUARD_FUNCTION_MATCH, false,
-                    out);
+    return td_point_at(b, at, value, TD_CLASS_GetSetDescriptorVariable, TD_GUARD_FUNCTION_MATCH,
+                       false, out);
 }
 
 bool
 td_wrap_method_wrapper(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     return td_point_at(b, at, value, TD_CLASS_MethodWrapperVariable, TD_GUARD_FUNCTION_MATCH, false,
-                    out);
+                       out);
 }
 
 bool
 td_wrap_user_class(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    return td_point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH, true,
-                    out);
+    return td_point_at(b, at, value, TD_CLASS_UserDefinedClassVariable, TD_GUARD_FUNCTION_MATCH,
+                       true, out);
 }
 
 /* td_wrap_user_object mirrors the last branch of _wrap for a class whose own
@@ -87,7 +88,7 @@ bool
 td_wrap_user_object(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     return td_point_at(b, at, value, TD_CLASS_UserDefinedObjectVariable, TD_GUARD_TYPE_MATCH, true,
-                    out);
+                       out);
 }
 
 bool

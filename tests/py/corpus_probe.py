@@ -418,13 +418,16 @@ def one_patch(frames: list[tuple[str, int, bytes]], row: tuple[str, str, str], f
                 return None
         named = [one["field"] for one in report["divergences"]]
         if patch.done:
-            seen = report["verdict"] == "diverge" and names_it(named, lie[1])
+            seen = report["verdict"] == "diverge" and names_it(named, lie[1], form)
             return {"how": "object", "program": name, "field": lie[1], "named": named} if seen else None
     return None
 
 
-def names_it(named: list[str], field: str) -> bool:
-    """Sources and guards are parts of what holds them: some holder is named."""
+def names_it(named: list[str], field: str, form: str) -> bool:
+    """Sources and guards are parts of what holds them: some holder is named.  A tracker
+    in another one's place is named by its kind."""
+    if form == "TRACKER" and any(one.endswith(".kind") for one in named):
+        return True
     holders = ("source", "guards")
     is_part = field.rpartition(".")[2] in holders
     return field in named or is_part and any(one.rpartition(".")[2] in holders for one in named)

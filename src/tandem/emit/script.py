@@ -78,7 +78,10 @@ def definitions(needs: set[str]) -> str:
     return "\n\n\n".join("\n".join(lines[_first_line(one) - 1 : one.end_lineno]) for one in kept)
 
 
-_OBJECT_IMPORTS = "import collections\nimport dataclasses\nimport enum\nimport types\nimport warnings\nfrom typing import Any, NamedTuple, Optional\n"
+_OBJECT_IMPORTS = (
+    "import collections\nimport dataclasses\nimport enum\nimport types\nimport warnings\n"
+    "from typing import Any, NamedTuple, Optional\n"
+)
 
 
 # ---- parts ---------------------------------------------------------------------------
