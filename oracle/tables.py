@@ -32,6 +32,7 @@ def _classes() -> dict[str, type]:
     """Classes by the name under which the subject asks for them."""
     import torch._ops
     from torch._dynamo import replay_record
+    from torch._dynamo.variables import base
     from torch._dynamo.variables import torch as torch_variables
 
     result = {
@@ -67,6 +68,8 @@ def _classes() -> dict[str, type]:
         "optimizer": torch.optim.Optimizer,
         "sym_int": torch.SymInt,
         "sym_bool": torch.SymBool,
+        "default_factory_class": dataclasses._HAS_DEFAULT_FACTORY_CLASS,
+        "variable_tracker": base.VariableTracker,
     }
     assert len(torch_variables.torch_special_class_types) == 1, "the subject knows one special class"
     return result

@@ -73,6 +73,9 @@ typedef struct {
 
 /* X(field, text): interned strs that the builder looks up with. */
 #define TD_NAME_LIST(X)                                                                            \
+    X(items, "items")                                                                              \
+    X(hash, "__hash__")                                                                            \
+    X(eq, "__eq__")                                                                                \
     X(start, "start")                                                                              \
     X(stop, "stop")                                                                                \
     X(step, "step")                                                                                \
@@ -366,6 +369,20 @@ bool td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out
 
 /* td_wrap mirrors VariableBuilder._wrap. */
 bool td_wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+
+/* td_enter runs a root by the entry point that its spec names; *at is its source, with
+   id 0 where it has none. */
+bool td_enter(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out);
+
+/* td_build_sourceless mirrors SourcelessBuilder()(tx, value). */
+bool td_build_sourceless(td_builder_t *b, PyObject *value, td_var_t *out);
+
+/* td_torch_variable mirrors the constructor of TorchVariable: it puts what the tracker
+   holds (borrowed) in the place of *value.  td_function_variable mirrors that of
+   UserFunctionVariable.  arm: where the reference is. */
+bool td_torch_variable(td_builder_t *b, char const *arm, PyObject **value);
+bool td_function_variable(td_builder_t *b, char const *arm, PyObject *value,
+                          td_function_t **function);
 
 typedef bool td_wrap_fn_t(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
 

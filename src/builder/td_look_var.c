@@ -174,6 +174,8 @@ gather_muts(td_look_t *look, td_var_t const *var, gather_t *gather)
     }
     if (holds((td_class_t)var->cls) == HOLDS_LIST) {
         mut_add(look, gather, &var->of.list->made_with);
+    } else {
+        mut_add(look, gather, &var->of.dict->made_with);
     }
     items = children(var, &cnt);
     for (uint32_t i = 0; i < cnt; i++) {

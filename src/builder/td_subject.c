@@ -192,15 +192,15 @@ build(td_builder_t *b, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
     if (b->frame.has_state) {
         td_stop_unsupported(b, "L211/fn/entered", __func__,
                             "a frame that starts from somebody else's state");
-    } else if (td_make_source(b, in->spec, &at)) {
-        (void)td_build(b, &at, in->value, &var);
+    } else {
+        (void)td_enter(b, in, &at, &var);
     }
     if (b->stop.kind == TD_STOP_NONE || b->stop.kind == TD_STOP_EXCEPTION) {
         (void)note(b, &at, &var);
     }
     out->arm      = b->stop.kind == TD_STOP_NONE ? "L239/ret/reached" : b->stop.arm;
     out->function = b->stop.kind == TD_STOP_NONE ? "td_build" : b->stop.function;
-    if (b->stop.kind == TD_STOP_NONE && b->frame.trail.cnt > 0) {
+    if (b->stop.kind == TD_STOP_NONE && b->frame.root_trail < b->frame.trail.cnt) {
         out->arm      = b->frame.trail.at[b->frame.root_trail].arm;
         out->function = b->frame.trail.at[b->frame.root_trail].function;
     }
@@ -243,12 +243,12 @@ trail(void *self, void (*row)(void *ctx, char const *path, char const *arm, char
         td_trail_t const *step = &b->frame.trail.at[i];
 
         td_buf_reset(&name);
-        if (!td_source_name(&b->frame.sources, step->source, &name)) {
+        if (step->source != 0 && !td_source_name(&b->frame.sources, step->source, &name)) {
             PyErr_Clear();
             td_buf_clear(&name);
             return fail(b, "a decision's source could not be spelled");
         }
-        row(ctx, name.bytes, step->arm, step->function);
+        row(ctx, name.bytes == NULL ? "" : name.bytes, step->arm, step->function);
     }
     td_buf_clear(&name);
     return 0;

@@ -40,6 +40,7 @@
             X(fx_reserved, OBJECT) /* frozenset of names that no node may have */                  \
         X(memory_formats, OBJECT)  /* tuple */                                                     \
         X(lazy_modules, OBJECT)    /* LIVE dict: root module -> what is still to run */            \
+        X(default_factory_class, CLASS) X(variable_tracker, CLASS)                                 \
         X(allowed_ids, IDS) X(disallowed_ids, IDS) X(user_allowed_ids, IDS) /* LIVE */             \
         X(builtin_ids, IDS) X(numpy_ids, IDS)
 

@@ -44,6 +44,7 @@ typedef struct {
     uint32_t         cnt;
     PyObject        *cls;     /* user_cls */
     td_var_t        *factory; /* default_factory; NULL: not a DefaultDictVariable */
+    td_mut_t         made_with; /* as above */
     uint32_t         mark;    /* as above */
 } td_dict_t;
 

@@ -138,29 +138,38 @@ unwrapped(td_builder_t *b, PyObject *fn)
     return fn;
 }
 
-/* td_wrap_function mirrors the function branch of _wrap and the constructor of
-   UserFunctionVariable. */
+bool
+td_function_variable(td_builder_t *b, char const *arm, PyObject *value, td_function_t **function)
+{
+    PyObject *marked = td_getattr_static(value, b->names.marked_constant); /* borrowed */
+
+    *function = td_alloc_in(b, sizeof **function);
+    if (*function == NULL) {
+        return false;
+    }
+    (*function)->fn = unwrapped(b, value);
+    if (marked != NULL && !PyBool_Check(marked)) {
+        return td_stop_unsupported(b, arm, __func__, "a _dynamo_marked_constant that is no bool");
+    }
+    (*function)->is_constant = marked == Py_True;
+    return td_keep(b, TD_PLANT(LEAKED_REFERENCE) ? Py_NewRef((*function)->fn) : (*function)->fn);
+}
+
+/* td_wrap_function mirrors the function branch of _wrap. */
 bool
 td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    td_function_t *function = td_alloc_in(b, sizeof *function);
-    PyObject      *marked   = NULL; /* borrowed */
+    td_function_t *function = NULL;
     td_guard_id_t  guard    = 0;
 
-    if (function == NULL || !td_make_guards(b, at, TD_GUARD_FUNCTION_MATCH, &guard)) {
+    if (!td_make_guards(b, at, TD_GUARD_FUNCTION_MATCH, &guard) ||
+        !td_function_variable(b, "L564/ret/reached", value, &function)) {
         return false;
     }
-    marked       = td_getattr_static(value, b->names.marked_constant);
-    function->fn = unwrapped(b, value);
-    if (marked != NULL && !PyBool_Check(marked)) {
-        return td_stop_unsupported(b, "L564/ret/reached", __func__,
-                                   "a _dynamo_marked_constant that is no bool");
-    }
-    function->is_constant = marked == Py_True;
     td_var_make(out, TD_CLASS_UserFunctionVariable, guard);
     out->source      = at->id;
     out->of.function = function;
-    return td_keep(b, TD_PLANT(LEAKED_REFERENCE) ? Py_NewRef(function->fn) : function->fn);
+    return true;
 }
 
 /* ---- what torch allows -------------------------------------------------------------- */
@@ -216,13 +225,21 @@ self_is_fine(td_builder_t *b, PyObject *value)
     return fine;
 }
 
-/* td_wrap_torch mirrors the branch of allowed functions, the entry of the id table
-   for Tensor's reflected operators, and the constructor of TorchVariable. */
+bool
+td_torch_variable(td_builder_t *b, char const *arm, PyObject **value)
+{
+    *value = remapped(b, *value);
+    return self_is_fine(b, *value) ||
+           td_stop_unsupported(b, arm, __func__,
+                               "an allowed object whose __self__ TorchVariable refuses");
+}
+
+/* td_wrap_torch mirrors the branch of allowed functions, and the entry of the id table
+   for Tensor's reflected operators. */
 bool
 td_wrap_torch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    PyObject *instead = remapped(b, value); /* borrowed */
-    int       has     = td_tables_has(b->tables.user_allowed_ids, value);
+    int has = td_tables_has(b->tables.user_allowed_ids, value);
 
     if (has < 0) {
         return td_stop_python(b);
@@ -230,11 +247,8 @@ td_wrap_torch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out
     if (has > 0) {
         b->frame.user_allowed = true;
     }
-    if (!self_is_fine(b, instead)) {
-        return td_stop_unsupported(b, "L491/ret/reached", __func__,
-                                   "an allowed object whose __self__ TorchVariable refuses");
-    }
-    return td_point_at(b, at, instead, TD_CLASS_TorchVariable, TD_GUARD_FUNCTION_MATCH, true, out);
+    return td_torch_variable(b, "L491/ret/reached", &value) &&
+           td_point_at(b, at, value, TD_CLASS_TorchVariable, TD_GUARD_FUNCTION_MATCH, true, out);
 }
 
 /* ---- skipfiles ------------------------------------------------------------------------ */

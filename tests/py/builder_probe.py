@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import enum
 import functools
 import itertools
@@ -228,6 +229,23 @@ def _parameters_as_keys():
     return [[(("local", "d"), {p: 5, q: [p]}), (("local", "e"), {p: q}), (("global", "f"), {p: 1})]]
 
 
+
+
+def _cycle(value, put):
+    put(value)
+    return value
+
+
+#: What SourcelessBuilder alone knows, or knows in another way.
+SOURCELESS = {
+    "default_factory": lambda: dataclasses._HAS_DEFAULT_FACTORY, "wrapper": lambda: (1).__add__,
+    "list_cycle": lambda: _cycle([], lambda l: l.append(l)), "dict_cycle": lambda: _cycle({}, lambda d: d.update(a=d)),
+    "list_in_dict_cycle": lambda: _cycle({}, lambda d: d.update(a=[d])), "list_subclass": lambda: type("L", (list,), {})([1]),
+    "deep": lambda: functools.reduce(lambda inner, _: [inner], range(300), torch.add),
+    "too_deep": lambda: functools.reduce(lambda inner, _: [inner], range(340), 5),
+    "classes_as_keys": lambda: {int: [str], str: {bool: len}}, "float_keys": lambda: {0.0: [len], float("nan"): 1, float("nan"): len},
+}  # fmt: skip
+
 #: Several roots or frames.
 FRAMES = {
     "aliases": lambda: [roots_of([1, [2]], [("local", "x"), ("local", "y"), ("global", "z"), ("local", "x"), ("const", "q")])],
@@ -258,6 +276,8 @@ def cases():
     """(name, frames(), config) of everything."""
     for name, make in {**VALUES, **DEEP}.items():
         yield name, (lambda make=make: [[(X, make())]]), {}
+    for name, make in {**VALUES, **SOURCELESS}.items():
+        yield f"sourceless:{name}", (lambda make=make: [[(("sourceless",), make())]]), {}
     for at, spec in SOURCES.items():
         for name in AT_SOURCES:
             yield f"{at}:{name}", (lambda spec=spec, make=VALUES[name]: [[(spec, make())]]), {}

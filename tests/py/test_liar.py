@@ -16,6 +16,7 @@ TRACKERS = (
     "CondHigherOrderVariable", "MapHigherOrderVariable", "OutDtypeHigherOrderVariable", "WrapHigherOrderVariable",
     "CheckpointHigherOrderVariable", "ExecutorchCallDelegateHigherOrderVariable", "ExportTracepointHigherOrderVariable",
     "AutogradFunctionMethodHigherOrderVariable", "UserDefinedObjectVariable",
+    "EnumVariable",
 )  # fmt: skip
 #: What hangs on them, and what a frame holds.
 OTHERS = (

@@ -1,0 +1,458 @@
+/* wrap_sourceless.c: SourcelessBuilder: objects that come from nowhere.
+
+   Its trackers have neither source nor guards, and it leaves nothing behind in the
+   frame. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/td_alloc.h"
+#include "builder/td_depth.h"
+#include "py/td_call.h"
+
+static td_at_t const nowhere;
+
+/* plain makes a tracker that holds value and nothing else. */
+static bool
+plain(td_builder_t *b, td_class_t cls, PyObject *value, td_var_t *out)
+{
+    td_var_make(out, cls, 0);
+    out->of.value = value;
+    return td_keep(b, value);
+}
+
+/* ---- the reference's stack ------------------------------------------------------ */
+
+/* Measured as the numbers of td_depth.h: objects in up to 327 containers are built;
+   what lies in 334 or more, or in itself, ends in a RecursionError.  In between
+   RecursionErrors come in other words. */
+enum { TD_REACH_SOURCELESS = 18, TD_REACH_SURE = -2, TD_DEPTH_LITERAL = 3 };
+
+static bool
+too_deep(td_builder_t *b)
+{
+    return td_stop_raise(b, "L1763/if/T", __func__, "RecursionError",
+                         "maximum recursion depth exceeded");
+}
+
+static bool
+in_between(td_builder_t *b)
+{
+    return td_stop_unsupported(b, "L1763/if/T", __func__, "an object so deep");
+}
+
+/* literal_at mirrors ConstantVariable.is_literal for containers that may hold
+   themselves: each level is three frames of the reference's.  deepest: the most
+   frames seen.  -1: stopped. */
+static int
+literal_at(td_builder_t *b, PyObject *value, int frames, int *deepest)
+{
+    int is = 1;
+
+    *deepest = frames > *deepest ? frames : *deepest;
+    if (frames + TD_REACH_SURE > b->frame.recursion_left) {
+        too_deep(b);
+        return -1;
+    }
+    if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) {
+        for (Py_ssize_t i = 0; is == 1 && i < PySequence_Fast_GET_SIZE(value); i++) {
+            is = literal_at(b, PySequence_Fast_GET_ITEM(value, i), frames + TD_DEPTH_LITERAL,
+                            deepest);
+        }
+        return is;
+    }
+    return td_literal(b, value); /* sets hold nothing that could hold them */
+}
+
+static int
+is_literal(td_builder_t *b, PyObject *value)
+{
+    int deepest = 0;
+    int is      = literal_at(b, value, b->frames, &deepest);
+
+    if (is > 0 && deepest + TD_REACH_SOURCELESS > b->frame.recursion_left) {
+        in_between(b);
+        return -1;
+    }
+    return is;
+}
+
+/* ---- containers ------------------------------------------------------------------- */
+
+static bool build(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out);
+
+/* has_members: a container with something in it. */
+static bool
+has_members(PyObject *value)
+{
+    if (PyDict_Check(value)) {
+        return PyDict_GET_SIZE(value) > 0;
+    }
+    return (PyTuple_Check(value) || PyList_Check(value)) && Py_SIZE(value) > 0;
+}
+
+/* build_items builds cnt values.  The reference's words at the end of its stack hang
+   on what it met there before; they are known where nothing but containers stood
+   first. */
+static bool
+build_items(td_builder_t *b, PyObject *const *values, uint32_t cnt, bool is_first, td_var_t *vars)
+{
+    b->frames += TD_DEPTH_COMP;
+    for (uint32_t i = 0; i < cnt; i++) {
+        if (!build(b, values[i], is_first, &vars[i])) {
+            return false;
+        }
+        is_first = is_first && has_members(values[i]);
+    }
+    b->frames -= TD_DEPTH_COMP;
+    return true;
+}
+
+/* cls_for mirrors BaseListVariable.cls_for: TD_CLASS_NONE where it raises KeyError. */
+static td_class_t
+cls_for(td_builder_t *b, PyObject *value)
+{
+    if (PyList_CheckExact(value)) {
+        return TD_CLASS_ListVariable;
+    }
+    if (PyTuple_CheckExact(value) || (TD_PLANT(SIZE_IS_TUPLE) && PyTuple_Check(value))) {
+        return TD_CLASS_TupleVariable;
+    }
+    return (PyObject *)Py_TYPE(value) == b->tables.size ? TD_CLASS_SizeVariable : TD_CLASS_NONE;
+}
+
+/* type_text gives what a message says of value's class, from the frame's keep; with
+   the text before it.  NULL: stopped. */
+static PyObject *
+type_text(td_builder_t *b, char const *before, PyObject *value)
+{
+    PyTypeObject *meta = Py_TYPE(Py_TYPE(value));
+    PyObject     *text = NULL; /* owned until kept */
+
+    if (meta->tp_repr != PyType_Type.tp_repr || meta->tp_str != PyType_Type.tp_str) {
+        td_stop_unsupported(b, "L1788/unimpl/raised", __func__, "a class that spells itself");
+        return NULL;
+    }
+    text = PyUnicode_FromFormat("%s%R", before, (PyObject *)Py_TYPE(value));
+    if (text == NULL) {
+        td_stop_python(b);
+        return NULL;
+    }
+    return td_keep_steal(b, text) ? text : NULL;
+}
+
+static bool
+wrap_listlike(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
+{
+    td_class_t  cls   = cls_for(b, value);
+    td_items_t *items = NULL;
+    PyObject   *text  = NULL; /* borrowed from the keep */
+
+    if (cls == TD_CLASS_NONE) {
+        text = type_text(b, "", value);
+        return text != NULL && td_stop_raise_text(b, "L1783/if/T", __func__, "KeyError", text);
+    }
+    items = td_items_new(b, (uint32_t)PySequence_Fast_GET_SIZE(value));
+    if (items == NULL ||
+        !build_items(b, PySequence_Fast_ITEMS(value), items->cnt, is_first, items->items)) {
+        return false;
+    }
+    items->made_with = (td_mut_t){.cls = TD_CLASS_MutableLocal};
+    td_var_make(out, cls, 0);
+    out->mut     = &items->made_with;
+    out->of.list = items;
+    return true;
+}
+
+/* own_items says whether the dict's class has an items() of its own. */
+static bool
+has_own_items(td_builder_t *b, PyObject *value)
+{
+    PyObject *items = _PyType_Lookup(Py_TYPE(value), b->names.items); /* borrowed */
+
+    return items != _PyType_Lookup(&PyDict_Type, b->names.items) &&
+           items != _PyType_Lookup((PyTypeObject *)b->tables.ordered_dict, b->names.items);
+}
+
+/* One dict while it is being built. */
+typedef struct {
+    PyObject  *slots; /* owned: key -> its place; hashes and compares as the reference does */
+    PyObject **keys;
+    td_dict_t *dict;
+    bool       is_quiet;
+} filling_t;
+
+/* is_quiet: hashing and comparing the key is no code of a program's, so that it is
+   unlike the dict's other keys here as there. */
+static bool
+is_quiet(td_builder_t *b, PyObject *key)
+{
+    PyTypeObject *known[] = {(PyTypeObject *)b->tables.enum_class, &PyLong_Type, &PyUnicode_Type};
+    bool          hash    = false;
+    bool          eq      = false;
+
+    if (td_literal(b, key) == 1 || PyType_Check(key)) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        hash = hash || _PyType_Lookup(Py_TYPE(key), b->names.hash) ==
+                           _PyType_Lookup(known[i], b->names.hash);
+        eq = eq ||
+             _PyType_Lookup(Py_TYPE(key), b->names.eq) == _PyType_Lookup(known[i], b->names.eq);
+    }
+    return td_is_a(key, b->tables.enum_class) && hash && eq;
+}
+
+static bool
+all_quiet(td_builder_t *b, PyObject *pairs)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
+        if (!is_quiet(b, PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 0))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* place gives where a key goes: behind the others, or where an equal one is.  -1:
+   stopped. */
+static Py_ssize_t
+place(td_builder_t *b, filling_t *filling, PyObject *key)
+{
+    PyObject  *next = PyLong_FromUnsignedLong(filling->dict->cnt); /* owned */
+    PyObject  *slot = next;                                        /* borrowed */
+    Py_ssize_t at   = -1;
+
+    if (!filling->is_quiet && next != NULL) {
+        slot = PyDict_SetDefault(filling->slots, key, next);
+    }
+    at = slot == NULL ? -1 : PyLong_AsSsize_t(slot);
+    Py_XDECREF(next);
+    if (at < 0) {
+        td_stop_passing(b, "L1779/for/some", __func__);
+    } else if (at == (Py_ssize_t)filling->dict->cnt) {
+        filling->keys[filling->dict->cnt++] = key;
+    }
+    return at;
+}
+
+/* fill mirrors the comprehension over a dict's items. */
+static bool
+fill(td_builder_t *b, PyObject *pairs, bool is_first, filling_t *filling)
+{
+    b->frames += TD_DEPTH_COMP;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
+        PyObject  *key   = PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 0); /* borrowed */
+        PyObject  *value = PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 1); /* borrowed */
+        td_var_t   var   = {0};
+        Py_ssize_t at    = -1;
+
+        if (!td_keep(b, key) || !build(b, value, is_first, &var)) {
+            return false;
+        }
+        at = place(b, filling, key);
+        if (at < 0) {
+            return false;
+        }
+        filling->dict->items[at] = var;
+        is_first                 = is_first && has_members(value);
+    }
+    b->frames -= TD_DEPTH_COMP;
+    return true;
+}
+
+/* dict_new makes room for cnt items. */
+static td_dict_t *
+dict_new(td_builder_t *b, size_t cnt, PyObject ***keys)
+{
+    td_dict_t *dict = td_alloc_in(b, sizeof *dict + cnt * sizeof(td_var_t));
+
+    *keys = dict == NULL ? NULL : td_alloc_in(b, cnt * sizeof **keys);
+    if (*keys == NULL) {
+        return NULL;
+    }
+    *dict = (td_dict_t){.items     = (td_var_t *)(dict + 1),
+                        .keys      = *keys,
+                        .cls       = (PyObject *)&PyDict_Type,
+                        .made_with = {.cls = TD_CLASS_MutableLocal}};
+    return dict;
+}
+
+static bool
+wrap_dict(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
+{
+    filling_t filling = {0};
+    PyObject *pairs   = NULL; /* owned until kept */
+    bool      good    = false;
+
+    if (has_own_items(b, value)) {
+        return td_stop_unsupported(b, "L1778/ret/reached", __func__,
+                                   "a dict with items() of its own");
+    }
+    pairs         = PyMapping_Items(value); /* C code: that of dict or OrderedDict */
+    filling.slots = pairs == NULL ? NULL : PyDict_New();
+    if (filling.slots == NULL) {
+        Py_XDECREF(pairs);
+        return td_stop_python(b);
+    }
+    if (td_keep_steal(b, pairs)) {
+        filling.is_quiet = all_quiet(b, pairs);
+        filling.dict     = dict_new(b, (size_t)PyList_GET_SIZE(pairs), &filling.keys);
+        good             = filling.dict != NULL && fill(b, pairs, is_first, &filling);
+    }
+    Py_CLEAR(filling.slots);
+    if (good) {
+        td_var_make(out, TD_CLASS_ConstDictVariable, 0);
+        out->mut     = TD_PLANT(FOREIGN_DICT) ? NULL : &filling.dict->made_with;
+        out->of.dict = filling.dict;
+    }
+    return good;
+}
+
+/* ---- SourcelessBuilder.__call__ ----------------------------------------------------- */
+
+/* wrap_torch: whoever allowed an object himself meets an attribute that this builder
+   lacks. */
+static bool
+wrap_torch(td_builder_t *b, PyObject *value, td_var_t *out)
+{
+    int has = td_tables_has(b->tables.user_allowed_ids, value);
+
+    if (has != 0) {
+        return has < 0 ? td_stop_python(b)
+                       : td_stop_raise(b, "L1768/if/T", __func__, "AttributeError",
+                                       "'SourcelessBuilder' object has no attribute 'tx'");
+    }
+    return td_torch_variable(b, "L1770/ret/reached", &value) &&
+           plain(b, TD_CLASS_TorchVariable, value, out);
+}
+
+static bool
+wrap_function(td_builder_t *b, PyObject *value, td_var_t *out)
+{
+    td_trail_add(b, &nowhere, "L1772/ret/reached", __func__);
+    td_var_make(out, TD_CLASS_UserFunctionVariable, 0);
+    return td_function_variable(b, "L1772/ret/reached", value, &out->of.function);
+}
+
+static bool
+refuse(td_builder_t *b, PyObject *value)
+{
+    PyObject *text = type_text(b, "Unexpected type in sourceless builder ", value);
+
+    return text != NULL && td_stop_raise_text(b, "L1788/unimpl/raised", __func__,
+                                              "torch._dynamo.exc.Unsupported", text);
+}
+
+static bool
+wrap_rest(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
+{
+    if (PyDict_Check(value)) {
+        td_trail_add(b, &nowhere, "L1778/ret/reached", "wrap_dict");
+        return wrap_dict(b, value, is_first, out);
+    }
+    if (PyTuple_Check(value) || PyList_Check(value)) {
+        td_trail_add(b, &nowhere, "L1785/ret/reached", "wrap_listlike");
+        return wrap_listlike(b, value, is_first, out);
+    }
+    return refuse(b, value);
+}
+
+/* known gives the arm of a value that is known by itself or by its id, and the class
+   of its tracker.  NULL: none of these, or stopped. */
+static char const *
+known(td_builder_t *b, PyObject *value, td_class_t *cls)
+{
+    int is = 0;
+
+    if (td_is_a(value, b->tables.default_factory_class)) {
+        *cls = TD_CLASS_UserDefinedObjectVariable;
+        return "L1762/ret/reached";
+    }
+    is = is_literal(b, value);
+    if (is != 0) {
+        *cls = TD_CLASS_ConstantVariable;
+        return is > 0 ? "L1764/ret/reached" : NULL;
+    }
+    is = td_is_builtin_callable(b, &nowhere, value);
+    if (is != 0) {
+        *cls = TD_CLASS_BuiltinVariable;
+        return is > 0 ? "L1766/ret/reached" : NULL;
+    }
+    is = td_is_allowed(b, &nowhere, value);
+    if (is != 0) {
+        *cls = TD_CLASS_TorchVariable;
+        return is > 0 ? "L1770/ret/reached" : NULL;
+    }
+    return NULL;
+}
+
+/* known_by_type is the same for values that are known by what they are instances of. */
+static char const *
+known_by_type(td_builder_t *b, PyObject *value, td_class_t *cls)
+{
+    if (td_is_a(value, b->tables.enum_class)) {
+        *cls = TD_CLASS_EnumVariable;
+        return "L1774/ret/reached";
+    }
+    if (PyType_Check(value)) {
+        *cls = TD_CLASS_UserDefinedClassVariable;
+        return "L1776/ret/reached";
+    }
+    if (td_switch(b, TD_SWITCH_METHOD_WRAPPER) && Py_IS_TYPE(value, &_PyMethodWrapper_Type)) {
+        *cls = TD_CLASS_MethodWrapperVariable;
+        return "L1787/ret/reached";
+    }
+    return NULL;
+}
+
+static bool
+wrap(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
+{
+    td_class_t  cls  = TD_CLASS_NONE;
+    char const *arm  = NULL;
+    int         lies = td_is_lying(b, &nowhere, value);
+
+    if (lies != 0 || td_is_a(value, b->tables.variable_tracker)) {
+        return lies < 0 ? false
+                        : td_stop_unsupported(b, "L1758/if/T", __func__,
+                                              lies ? "an object whose class answers isinstance() "
+                                                     "itself"
+                                                   : "a tracker for an object");
+    }
+    arm = known(b, value, &cls);
+    if (b->stop.kind != TD_STOP_NONE) {
+        return false;
+    }
+    if (arm == NULL && PyFunction_Check(value)) {
+        return wrap_function(b, value, out);
+    }
+    arm = arm == NULL ? known_by_type(b, value, &cls) : arm;
+    if (arm == NULL) {
+        return wrap_rest(b, value, is_first, out);
+    }
+    td_trail_add(b, &nowhere, arm, __func__);
+    return cls == TD_CLASS_TorchVariable ? wrap_torch(b, value, out) : plain(b, cls, value, out);
+}
+
+static bool
+build(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
+{
+    bool good = false;
+
+    b->frames += TD_DEPTH_CALL;
+    if (b->frames + TD_REACH_SURE > b->frame.recursion_left) {
+        return is_first ? too_deep(b) : in_between(b);
+    }
+    if (b->frames + TD_REACH_SOURCELESS > b->frame.recursion_left && !has_members(value)) {
+        return in_between(b);
+    }
+    good = wrap(b, value, is_first, out);
+    b->frames -= TD_DEPTH_CALL;
+    return good;
+}
+
+bool
+td_build_sourceless(td_builder_t *b, PyObject *value, td_var_t *out)
+{
+    return build(b, value, true, out);
+}
