@@ -21,6 +21,16 @@ foreach(language C CXX)
   endforeach()
 endforeach()
 
+# ---- the subject is optimised across its files -------------------------------------
+
+# In what users run (the extension module) alone: everything else links the plain
+# code that the same object files hold.
+set(TD_LINK_TIME_ROOMS base py builder)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(TD_LINK_TIME_COMPILE -flto -ffat-lto-objects -fno-semantic-interposition)
+  set(TD_LINK_TIME_LINK -flto=2 -O3)
+endif()
+
 # ---- the engine ---------------------------------------------------------------
 
 # A fuzzing service hands over its engine and all flags; ours stay out then.
@@ -43,6 +53,9 @@ target_compile_options(td_flags INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-format-tru
 target_compile_options(td_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 # POSIX and GNU names are asked for once, here, not file by file.
 target_compile_definitions(td_flags INTERFACE _GNU_SOURCE)
+if(TD_LINK_TIME_LINK)
+  target_link_options(td_flags INTERFACE "$<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,_tandem>>:-fno-lto>")
+endif()
 if(TD_WERROR)
   target_compile_options(td_flags INTERFACE -Werror)
 endif()
@@ -108,6 +121,9 @@ function(td_add_room name)
     add_library(td_${name} STATIC ${files})
     target_link_libraries(td_${name} PUBLIC td_flags ${room_USES})
     set_property(GLOBAL APPEND PROPERTY TD_OBJECTS $<TARGET_OBJECTS:td_${name}>)
+    if(name IN_LIST TD_LINK_TIME_ROOMS)
+      target_compile_options(td_${name} PRIVATE ${TD_LINK_TIME_COMPILE})
+    endif()
     if(room_PURE)
       target_compile_options(td_${name} PRIVATE -Wpedantic)
     elseif(TD_WITH_PYTHON)
@@ -182,6 +198,7 @@ function(td_add_python)
   if(module_files AND TD_WITH_MODULE)
     Python3_add_library(_tandem MODULE WITH_SOABI ${module_files})
     target_link_libraries(_tandem PRIVATE tandem_core)
+    target_link_options(_tandem PRIVATE ${TD_LINK_TIME_LINK})
     set_target_properties(_tandem PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${TD_STAGE})
     install(TARGETS _tandem DESTINATION .)
   endif()

@@ -38,6 +38,8 @@ typedef struct {
                                  (see src/builder/td_tables.h for the keys) */
     char const *revision; /* "mission" or "installed" */
     int         export_mode;
+    int         no_trail;  /* not 0: nobody will ask for the trail */
+    size_t      frame_cnt; /* how many frames the program has; 0: not said */
 } td_abi_program_v1;
 
 /* An operator record: what one run of an operator on fake tensors did.  Numbers

@@ -1,8 +1,6 @@
 /* td_buf.c: text that grows while it is written. */
 #include "builder/td_buf.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/td_alloc.h"
@@ -67,10 +65,23 @@ td_buf_putc(td_buf_t *buf, char c)
 }
 
 void
+td_buf_put_u64(td_buf_t *buf, uint64_t value)
+{
+    char   text[32];
+    size_t at = sizeof text;
+
+    do {
+        text[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    td_buf_put(buf, text + at, sizeof text - at);
+}
+
+void
 td_buf_put_i64(td_buf_t *buf, int64_t value)
 {
-    char text[32];
-
-    snprintf(text, sizeof text, "%" PRId64, value);
-    td_buf_puts(buf, text);
+    if (value < 0) {
+        td_buf_putc(buf, '-');
+    }
+    td_buf_put_u64(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }

@@ -23,6 +23,7 @@ void td_buf_reset(td_buf_t *buf); /* forgets the text and a failure, keeps the m
 void td_buf_put(td_buf_t *buf, char const *bytes, size_t sz);
 void td_buf_puts(td_buf_t *buf, char const *text);
 void td_buf_putc(td_buf_t *buf, char c);
-void td_buf_put_i64(td_buf_t *buf, int64_t value); /* decimal */
+void td_buf_put_u64(td_buf_t *buf, uint64_t value); /* decimal */
+void td_buf_put_i64(td_buf_t *buf, int64_t value);  /* decimal */
 
 #endif

@@ -118,12 +118,14 @@ typedef struct {
 
 /* FrameStateSizeEntry: what was seen under one source name in all frames. */
 typedef struct {
-    char const *name; /* malloc'ed; NULL: not spelled yet, see source */
-    size_t      name_sz;
-    td_src_id_t source; /* of the frame that made it, while name is NULL */
+    char const *name;   /* malloc'ed; NULL: not spelled yet, see source */
     PyObject   *scalar; /* owned int, or NULL for None */
     int64_t    *size;   /* malloc'ed, size_cnt dims, TD_DIM_NONE for None; NULL for None */
-    uint32_t    size_cnt;
+    union {
+        uint32_t    name_sz;
+        td_src_id_t source; /* of the frame that made it, while name is NULL */
+    };
+    uint32_t size_cnt;
 } td_state_entry_t;
 
 #define TD_DIM_NONE INT64_MIN /* a dim of a frame state entry that is None */
@@ -146,7 +148,8 @@ typedef struct {
     td_src_id_t source;
     td_var_t   *variable;
     uint32_t    hash;
-} td_input_t; /* of input_source_to_var */
+    uint32_t    older; /* index of the input before it with this hash; TD_MAP_NONE: none */
+} td_input_t;          /* of input_source_to_var */
 
 typedef struct {
     PyObject  *tensor; /* borrowed */
@@ -230,6 +233,8 @@ typedef struct {
     output_guards;               /* GuardsContext.dynamo_guards, equal ones may
                                                    repeat */
     TD_ARRAY(td_input_t) inputs; /* OutputGraph.input_source_to_var */
+    uint32_t  inputs_indexed;    /* so many of them are in input_by_hash */
+    td_pmap_t input_by_hash;     /* (hash + 1) * 16 -> index of the newest input that has it */
     TD_ARRAY(td_tracked_fake_t) tracked_fakes;
     TD_ARRAY(td_id_sources_t) id_sources;       /* tracked_fakes_id_to_source */
     TD_ARRAY(td_sizes_strides_t) sizes_strides; /* tensor_weakref_to_sizes_strides */
@@ -265,6 +270,16 @@ typedef struct {
     td_changes_t *changes; /* owned: how the program's objects looked when the frame was opened */
 } td_frame_t;
 
+/* What the ladder of rules is known to say of a type: bits of rows that refuse every
+   object of it. */
+typedef struct {
+    PyTypeObject *type;    /* borrowed, for identity; NULL: free */
+    unsigned      version; /* tp_version_tag: another one is another type, or this one changed */
+    uint64_t      no[2];
+} td_route_t;
+
+enum { TD_ROUTE_CNT = 32 };
+
 /* ---- a program -------------------------------------------------------------- */
 
 typedef struct {
@@ -279,8 +294,13 @@ typedef struct {
     td_frame_t       frame;
     bool             frame_open;
     bool             export_mode;
+    bool             no_trail;  /* nobody asks for more than a root's first decision */
+    size_t           frame_cnt; /* of the program; 0: not known */
     uint32_t         frame_idx;
-    td_stop_t        stop;   /* why the running root stopped */
+    td_route_t       routes[TD_ROUTE_CNT];
+    PyObject        *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
+    PyObject        *plain_layout; /* about; for identity only */
+    td_stop_t        stop;         /* why the running root stopped */
     int              frames; /* Python frames that the reference has on its stack now, from the
                                 root */
     char             why[256];

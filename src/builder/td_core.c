@@ -171,6 +171,10 @@ td_trail_add(td_builder_t *b, td_at_t const *at, char const *arm, char const *fu
 {
     td_trail_t row = {.source = at->id, .arm = arm, .function = function};
 
+    /* A root's first decision is part of its outcome. */
+    if (b->no_trail && b->frame.trail.cnt > b->frame.root_trail) {
+        return;
+    }
     /* A trail is for people: one that could not grow is cut, and nothing else suffers. */
     (void)TD_ARRAY_PUSH(b->frame.trail, row);
 }

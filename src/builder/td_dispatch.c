@@ -2,6 +2,8 @@
 #include "builder/td_builder_private.h"
 #include "builder/td_depth.h"
 
+#include <assert.h>
+
 /* ---- VariableBuilder.__call__ ---------------------------------------------- */
 
 /* make_dupe_guard mirrors the function of that name in Dynamo's guards.py: no
@@ -77,24 +79,110 @@ undone(td_builder_t *b, td_at_t const *at, char const *arm, char const *why)
     return td_stop_unsupported(b, arm, __func__, why);
 }
 
+/* Predicates whose no depends on the type of the value alone: objects of a type that
+   one of them refused once are not asked again while the type is what it was. */
+#define BY_TYPE_LIST(X)        \
+    X(td_is_lying)             \
+    X(td_is_namedtuple)        \
+    X(td_is_module)            \
+    X(td_is_enum)              \
+    X(td_is_partial)           \
+    X(td_is_typing)            \
+    X(td_is_function)          \
+    X(td_is_script_function)   \
+    X(td_is_pymodule)          \
+    X(td_is_dummy_module)      \
+    X(td_is_autograd_function) \
+    X(td_is_autograd_context)  \
+    X(td_is_np_number)         \
+    X(td_is_model_output)      \
+    X(td_is_pretrained_config) \
+    X(td_is_higher_order)      \
+    X(td_is_stream)            \
+    X(td_is_keyed_jagged)      \
+    X(td_is_getset)            \
+    X(td_is_method_wrapper)    \
+    X(td_is_optimizer)         \
+    X(td_is_process_group)     \
+    X(td_is_device_mesh)       \
+    X(td_is_placement)         \
+    X(td_is_class)             \
+    X(td_is_sym_bool)
+
+/* Every row of the ladder has a bit; BY_TYPE has those of the predicates above. */
+enum {
+#define EXACT(type, arm, wrap)
+#define EXACT_UNDONE(type, arm, why)
+#define IDENT(object, arm, wrap)
+#define IDENT_UNDONE(object, arm, why)
+#define RULE(predicate, arm, wrap)           ROW_##predicate,
+#define UNDONE(predicate, arm, why)          ROW_##predicate,
+#define RULE_IF(name, predicate, arm, wrap)  ROW_##predicate,
+#define UNDONE_IF(name, predicate, arm, why) ROW_##predicate,
+#include "builder/rules.def"
+#undef EXACT
+#undef EXACT_UNDONE
+#undef IDENT
+#undef IDENT_UNDONE
+#undef RULE
+#undef UNDONE
+#undef RULE_IF
+#undef UNDONE_IF
+    ROW_CNT
+};
+
+static_assert(ROW_CNT <= 8 * sizeof((td_route_t *)0)->no, "a bit for each row of the ladder");
+
+#define BIT(row)           ((uint64_t)1 << (row) % 64)
+#define OF_LOW(predicate)  | (ROW_##predicate < 64 ? BIT(ROW_##predicate) : 0)
+#define OF_HIGH(predicate) | (ROW_##predicate >= 64 ? BIT(ROW_##predicate) : 0)
+
+static uint64_t const by_type[2] = {0 BY_TYPE_LIST(OF_LOW), 0 BY_TYPE_LIST(OF_HIGH)};
+
+/* route_of gives what is known of a type, and makes room for it.  NULL: CPython has no
+   number for the state that the type is in. */
+static td_route_t *
+route_of(td_builder_t *b, PyTypeObject *type)
+{
+    size_t      cnt   = sizeof b->routes / sizeof *b->routes;
+    td_route_t *route = &b->routes[((uintptr_t)type >> 4) % cnt];
+
+    if (!(type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG)) {
+        return NULL;
+    }
+    if (route->type != type || route->version != type->tp_version_tag) {
+        *route = (td_route_t){.type = type, .version = type->tp_version_tag};
+    }
+    return route;
+}
+
 /* Each row of the ladder, in order: a predicate that says yes ends it. */
 static bool
 ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    int is = 0;
+    td_route_t  none  = {0};
+    td_route_t *route = route_of(b, Py_TYPE(value));
+    int         is    = 0;
+
+    route = route == NULL ? &none : route;
 
 #define EXACT(type, arm, wrap)
 #define EXACT_UNDONE(type, arm, why)
 #define IDENT(object, arm, wrap)
 #define IDENT_UNDONE(object, arm, why)
+#define ASK(predicate)                                                                             \
+    (is = (route->no[ROW_##predicate / 64] & BIT(ROW_##predicate)) != 0 ? 0                        \
+                                                                        : predicate(b, at, value), \
+     route->no[ROW_##predicate / 64] |=                                                            \
+     is == 0 ? by_type[ROW_##predicate / 64] & BIT(ROW_##predicate) : 0)
 #define RULE(predicate, arm, wrap)                \
-    is = predicate(b, at, value);                 \
+    ASK(predicate);                               \
     if (is != 0) {                                \
         td_trail_add(b, at, arm, #wrap);          \
         return is > 0 && wrap(b, at, value, out); \
     }
 #define UNDONE(predicate, arm, why)               \
-    is = predicate(b, at, value);                 \
+    ASK(predicate);                               \
     if (is != 0) {                                \
         return is > 0 && undone(b, at, arm, why); \
     }
@@ -115,6 +203,7 @@ ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 #undef UNDONE
 #undef RULE_IF
 #undef UNDONE_IF
+#undef ASK
     return td_stop_unsupported(b, "L743/if/F", __func__, "no rule took the value");
 }
 

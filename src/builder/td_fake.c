@@ -75,15 +75,18 @@ numbers(td_builder_t *b, PyObject *tuple, uint32_t *cnt)
     return nums;
 }
 
+/* ask_sizes asks the tensor, unless the builder did before (dims has it). */
 static bool
-read_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
+ask_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *fake, bool is_root)
 {
-    PyObject *size   = td_call_method(b->names.size, &tensor, 1); /* owned */
-    PyObject *stride = NULL;                                      /* owned */
-    PyObject *offset = NULL;                                      /* owned */
-    uint32_t  cnt    = 0;
-    bool      good   = false;
+    PyObject *size = NULL; /* owned */
 
+    if (is_root && dims->sizes != NULL) {
+        fake->sizes = dims->sizes;
+        fake->ndim  = dims->cnt;
+        return true;
+    }
+    size = td_call_method(b->names.size, &tensor, 1);
     if (size == NULL) {
         if (is_root) {
             return td_stop_passing(b, "L1724/fn/entered", __func__); /* tuple(e.shape) raises it */
@@ -94,10 +97,23 @@ read_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
     }
     fake->sizes = numbers(b, size, &fake->ndim);
     Py_DECREF(size);
-    if (fake->sizes == NULL || fake->is_sparse) {
-        fake->strides =
-            fake->sizes == NULL ? NULL : td_alloc_in(b, fake->ndim * sizeof *fake->strides);
-        return fake->strides != NULL; /* a sparse fake answers zeros */
+    return fake->sizes != NULL;
+}
+
+static bool
+read_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *fake, bool is_root)
+{
+    PyObject *stride = NULL; /* owned */
+    PyObject *offset = NULL; /* owned */
+    uint32_t  cnt    = 0;
+    bool      good   = false;
+
+    if (!ask_sizes(b, tensor, dims, fake, is_root)) {
+        return false;
+    }
+    if (fake->is_sparse) { /* a sparse fake answers zeros */
+        fake->strides = td_alloc_in(b, fake->ndim * sizeof *fake->strides);
+        return fake->strides != NULL;
     }
     stride = td_tensor_call(b, tensor, b->names.stride);
     offset = stride == NULL ? NULL : td_tensor_call(b, tensor, b->names.storage_offset);
@@ -138,8 +154,12 @@ read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
     if (!td_keep_steal(b, fake->layout)) {
         return false;
     }
-    requires_grad       = td_tensor_flag(b, tensor, b->names.requires_grad);
-    is_leaf             = requires_grad < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_leaf);
+    requires_grad = td_tensor_flag(b, tensor, b->names.requires_grad);
+    if (requires_grad < 0) {
+        return false;
+    }
+    /* What needs no gradient has no grad_fn, and is a leaf. */
+    is_leaf             = requires_grad ? td_tensor_flag(b, tensor, b->names.is_leaf) : 1;
     fake->requires_grad = requires_grad == 1;
     fake->is_leaf       = is_leaf == 1;
     return is_leaf >= 0;
@@ -219,9 +239,31 @@ is_compressed(td_builder_t *b, PyObject *layout)
     return is;
 }
 
-/* admit refuses what FakeTensorMode refuses, and what this builder does not have. */
+/* is_plain: a tensor of this dtype and layout was admitted before, and torch's own
+   class says of this one what it said of that. */
 static bool
-admit(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
+is_plain(td_builder_t const *b, PyObject *tensor, td_fake_t const *fake)
+{
+    PyObject *cls = (PyObject *)Py_TYPE(tensor);
+
+    return fake->dtype == b->plain_dtype && fake->layout == b->plain_layout &&
+           (cls == b->tables.tensor || cls == b->tables.parameter);
+}
+
+static void
+note_plain(td_builder_t *b, PyObject *tensor, td_fake_t const *fake)
+{
+    PyObject *cls = (PyObject *)Py_TYPE(tensor);
+
+    if (!fake->is_sparse && (cls == b->tables.tensor || cls == b->tables.parameter)) {
+        b->plain_dtype  = fake->dtype;
+        b->plain_layout = fake->layout;
+    }
+}
+
+/* admit_odd refuses what FakeTensorMode refuses, and what this builder does not have. */
+static bool
+admit_odd(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
 {
     int is_quantized = td_tensor_flag(b, tensor, b->names.is_quantized);
     int is_sparse    = is_quantized < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_sparse);
@@ -242,7 +284,14 @@ admit(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
     if (is_mkldnn) {
         return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a tensor in mkldnn's layout");
     }
+    note_plain(b, tensor, fake);
     return true;
+}
+
+static bool
+admit(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
+{
+    return is_plain(b, tensor, fake) || admit_odd(b, tensor, fake, is_root);
 }
 
 /* ---- making ----------------------------------------------------------------------------- */
@@ -258,7 +307,7 @@ fake_new(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const *
     }
     fake->real = tensor;
     if (!read_kinds(b, tensor, fake) || !admit(b, tensor, fake, is_root) ||
-        !read_sizes(b, tensor, fake, is_root)) {
+        !read_sizes(b, tensor, dims, fake, is_root)) {
         return NULL;
     }
     if (!fake->is_sparse && !read_base(b, at, tensor, fake)) {

@@ -113,6 +113,7 @@ td_frame_close(td_builder_t *b)
     td_smap_clear(&frame->unspec_names);
     td_symbols_clear(&frame->symbols);
     td_pmap_clear(&frame->tracked_by_id);
+    td_pmap_clear(&frame->input_by_hash);
     td_pmap_clear(&frame->sizes_by_tensor);
     td_pmap_clear(&frame->fake_by_tensor);
     td_smap_clear(&frame->input_names);

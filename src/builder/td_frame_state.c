@@ -39,7 +39,7 @@ entry_new(td_builder_t *b)
 
 /* spell gives the name of a source as malloc'ed text. */
 static bool
-spell(td_builder_t *b, td_src_id_t source, char const **name, size_t *name_sz)
+spell(td_builder_t *b, td_src_id_t source, char const **name, uint32_t *name_sz)
 {
     td_buf_t text = {0};
     char    *kept = NULL;
@@ -55,7 +55,7 @@ spell(td_builder_t *b, td_src_id_t source, char const **name, size_t *name_sz)
     }
     memcpy(kept, text.bytes, text.sz + 1);
     *name    = kept;
-    *name_sz = text.sz;
+    *name_sz = (uint32_t)text.sz;
     td_buf_clear(&text);
     return true;
 }
@@ -86,7 +86,7 @@ get_by_name(td_builder_t *b, td_at_t const *at, bool *fresh)
     td_frame_state_t *state   = &b->state;
     td_state_entry_t *entry   = NULL;
     char const       *name    = NULL; /* owned until an entry has it */
-    size_t            name_sz = 0;
+    uint32_t          name_sz = 0;
     uint32_t          idx     = 0;
 
     if (!td_frame_state_spell(b) || !spell(b, at->id, &name, &name_sz)) {
@@ -112,7 +112,7 @@ bool
 td_frame_state_knows(td_builder_t *b, td_at_t const *at, bool *known)
 {
     char const *name    = NULL; /* owned */
-    size_t      name_sz = 0;
+    uint32_t    name_sz = 0;
 
     *known = false;
     if (!b->frame.text_mode && at->fresh) {

@@ -1,8 +1,6 @@
 /* td_fxname.c: how torch.fx and Dynamo name things. */
 #include "builder/td_fxname.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/td_alloc.h"
@@ -252,12 +250,10 @@ base_slot(td_namespace_t *space, char const *base, size_t sz)
 static void
 put_numbered(td_buf_t *out, char const *base, size_t sz, uint64_t num)
 {
-    char text[32];
-
     td_buf_reset(out);
     td_buf_put(out, base, sz);
-    snprintf(text, sizeof text, "_%" PRIu64, num);
-    td_buf_puts(out, text);
+    td_buf_putc(out, '_');
+    td_buf_put_u64(out, num);
 }
 
 /* pick leaves the free name in out and the number that it ended with in *num. */

@@ -29,9 +29,10 @@ typedef enum { TD_CONSTRAINT_NONE, TD_CONSTRAINT_MARKED, TD_CONSTRAINT_SEEN } td
 
 /* The dims of one tensor, in the arena; cnt 0: each is static, without constraint. */
 typedef struct {
-    uint8_t *dims;        /* td_dim_t */
-    uint8_t *constraints; /* td_constraint_t */
-    uint32_t cnt;
+    uint8_t  *dims;        /* td_dim_t */
+    uint8_t  *constraints; /* td_constraint_t */
+    uint32_t  cnt;
+    td_num_t *sizes; /* what the tensor's size() said; NULL: nobody asked yet */
 } td_dims_t;
 
 typedef struct td_fake td_fake_t;
@@ -45,39 +46,39 @@ struct td_fake {
     uint32_t   number; /* order of creation in the frame */
     bool       requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
     bool       has_symbols; /* in sizes, strides or offset */
-    td_fake_t *base; /* the view base's fake, or NULL */
-    td_fake_t *grad; /* .grad's fake, or NULL */
+    td_fake_t *base;        /* the view base's fake, or NULL */
+    td_fake_t *grad;        /* .grad's fake, or NULL */
 };
 
 typedef struct {
-    td_src_id_t source;
-    PyObject   *example; /* borrowed: the tensor behind a TensorWeakRef */
-    td_fake_t  *fake;    /* NULL: None */
-    td_num_t const *number; /* the symbolic int that is the example instead; or NULL */
-    bool        is_unspecialized;
-    bool        is_tensor;
-    bool        is_strong; /* number is kept as example_strong_ref too */
+    td_src_id_t     source;
+    PyObject       *example; /* borrowed: the tensor behind a TensorWeakRef */
+    td_fake_t      *fake;    /* NULL: None */
+    td_num_t const *number;  /* the symbolic int that is the example instead; or NULL */
+    bool            is_unspecialized;
+    bool            is_tensor;
+    bool            is_strong; /* number is kept as example_strong_ref too */
 } td_grapharg_t;
 
 typedef enum { TD_OP_PLACEHOLDER, TD_OP_GET_ATTR } td_fxop_t;
 
 typedef struct td_fxnode td_fxnode_t;
 struct td_fxnode {
-    uint8_t        op;   /* td_fxop_t */
-    char const    *name; /* in the arena */
-    char const    *target;
-    size_t         name_sz, target_sz;
-    PyObject      *type;        /* borrowed class, or NULL for None */
-    td_grapharg_t *grapharg;    /* NULL: no such meta key */
-    td_fake_t     *example;     /* NULL: no such meta key, or number */
-    td_num_t const *number;     /* the example of a symbolic int, or NULL */
-    PyObject      *tensor_dict; /* borrowed dict from the frame's keep; NULL: no such meta key */
-    td_fxnode_t   *next, *prev; /* in graph order */
+    uint8_t         op;   /* td_fxop_t */
+    char const     *name; /* in the arena */
+    char const     *target;
+    size_t          name_sz, target_sz;
+    PyObject       *type;        /* borrowed class, or NULL for None */
+    td_grapharg_t  *grapharg;    /* NULL: no such meta key */
+    td_fake_t      *example;     /* NULL: no such meta key, or number */
+    td_num_t const *number;      /* the example of a symbolic int, or NULL */
+    PyObject       *tensor_dict; /* borrowed dict from the frame's keep; NULL: no such meta key */
+    td_fxnode_t    *next, *prev; /* in graph order */
 };
 
 typedef struct {
-    td_fake_t      *fake;   /* NULL: a symbolic int */
-    td_num_t const *number; /* that int */
+    td_fake_t      *fake;        /* NULL: a symbolic int */
+    td_num_t const *number;      /* that int */
     uint8_t const  *constraints; /* td_constraint_t of each dim; NULL: none has one */
     td_src_id_t     source;
 } td_tracked_fake_t;

@@ -34,9 +34,11 @@ typedef struct {
     bool        is_volatile;
     bool        has_payload; /* TENSOR_MATCH and DUPLICATE_INPUT only */
     bool        is_strong;   /* TENSOR_MATCH: holds the tensor itself, not a weak reference */
-    td_src_id_t source_b;    /* payload of DUPLICATE_INPUT */
-    PyObject   *tensor;      /* payload of TENSOR_MATCH: borrowed from the frame's weak or strong
-                                keep */
+    union {
+        td_src_id_t source_b; /* payload of DUPLICATE_INPUT */
+        PyObject   *tensor;   /* payload of TENSOR_MATCH: borrowed from the frame's weak or strong
+                                 keep */
+    };
 } td_guard_t;
 
 typedef struct {

@@ -90,10 +90,13 @@ td_key_is_tensor(td_builder_t *b, td_at_t const *at, PyObject *key)
 {
     td_sources_t const   *sources = &b->frame.sources;
     td_src_block_t const *block   = NULL;
-    int                   is      = td_is_parameter(b, key);
+    int                   is      = is_literal_atom(Py_TYPE(key)) ? 0 : td_is_parameter(b, key);
 
     if (is != 0) {
         return is;
+    }
+    if (at->depth != 1) { /* an attribute of a local */
+        return 0;
     }
     block = td_source_block(sources, at->id);
     return (block->cls == TD_SOURCE_CLASS_AttrSource ||

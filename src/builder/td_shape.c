@@ -62,7 +62,9 @@ td_mark(PyObject *tensor, PyObject *name)
 {
     PyObject **dict = _PyObject_GetDictPtr(tensor);
 
-    return dict == NULL || *dict == NULL ? NULL : PyDict_GetItemWithError(*dict, name);
+    return dict == NULL || *dict == NULL || PyDict_GET_SIZE(*dict) == 0
+               ? NULL
+               : PyDict_GetItemWithError(*dict, name);
 }
 
 /* is_marked says whether dim is in a set of marks.  -1: stopped. */
@@ -130,7 +132,8 @@ dims_init(td_builder_t *b, td_dims_t *dims, uint32_t cnt)
     dims->dims        = td_alloc_in(b, cnt * sizeof *dims->dims);
     dims->constraints = dims->dims == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->constraints);
     dims->cnt         = cnt;
-    return dims->constraints != NULL;
+    dims->sizes = dims->constraints == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->sizes);
+    return dims->sizes != NULL;
 }
 
 /* forget mirrors what becomes of an entry that is known when the tensor's number of
@@ -178,7 +181,8 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
     }
     good = sizes_seen(b, at, size, &entry) && dims_init(b, dims, (uint32_t)PyTuple_GET_SIZE(size));
     for (uint32_t i = 0; good && i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
-        good = decide(b, tensor, i, entry, dims);
+        dims->sizes[i].hint = PyLong_AsLongLong(PyTuple_GET_ITEM(size, i));
+        good                = decide(b, tensor, i, entry, dims);
     }
     Py_DECREF(size);
     return good;

@@ -60,6 +60,10 @@ make_names(td_builder_t *b)
     return 0;
 }
 
+/* Members that a caller of an earlier version does not have. */
+#define HAS(in, member) \
+    ((in)->struct_sz >= offsetof(td_abi_program_v1, member) + sizeof(in)->member)
+
 static int
 program_set_up(td_builder_t *b, td_abi_program_v1 const *program)
 {
@@ -69,6 +73,8 @@ program_set_up(td_builder_t *b, td_abi_program_v1 const *program)
     b->config      = Py_NewRef(program->config);
     b->table_dict  = Py_NewRef(program->tables);
     b->export_mode = program->export_mode != 0;
+    b->no_trail    = HAS(program, no_trail) && program->no_trail != 0;
+    b->frame_cnt   = HAS(program, frame_cnt) ? program->frame_cnt : 0;
     if (!td_switches_find(program->revision, &b->switches)) {
         return fail(b, "this subject follows the revisions mission and installed");
     }
@@ -142,10 +148,11 @@ frame_observe(void *self, td_abi_sink_v1 sink, void *ctx)
 static void
 frame_close(void *self)
 {
-    td_builder_t *b = self;
+    td_builder_t *b       = self;
+    bool          is_last = b->frame_cnt != 0 && b->frame_idx + 1 >= b->frame_cnt;
 
     /* What cannot be spelled now cannot be found again: such an entry is dropped. */
-    if (b->frame_open && !td_frame_state_spell(b)) {
+    if (b->frame_open && (is_last || !td_frame_state_spell(b))) {
         PyErr_Clear();
         td_frame_state_clear(&b->state);
         td_frame_state_init(&b->state);

@@ -51,15 +51,24 @@ td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_sz)
     return true;
 }
 
+/* An int on the stack, wide enough for an address: a set that is asked for a member
+   keeps no reference to what it was asked with. */
+typedef struct {
+    PyLongObject head;
+    digit        more[2];
+} int_t;
+
 int
 td_tables_has(PyObject *ids, PyObject *object)
 {
-    PyObject *id  = PyLong_FromVoidPtr(object); /* owned */
-    int       has = -1;
+    int_t      id      = {.head = {.ob_base = {.ob_base = {1, &PyLong_Type}}}};
+    uintptr_t  address = (uintptr_t)object;
+    digit     *digits  = id.head.ob_digit;
+    Py_ssize_t cnt     = 0;
 
-    if (id != NULL) {
-        has = PySet_Contains(ids, id);
-        Py_DECREF(id);
+    for (; address != 0; address >>= PyLong_SHIFT) {
+        digits[cnt++] = (digit)(address & PyLong_MASK);
     }
-    return has;
+    Py_SET_SIZE(&id.head, cnt);
+    return PySet_Contains(ids, (PyObject *)&id.head);
 }

@@ -21,7 +21,10 @@ note_source(td_builder_t *b, PyObject *tensor, td_src_id_t source)
     td_id_sources_t *row   = NULL;
     td_src_id_t     *grown = NULL;
 
-    for (uint32_t i = 0; row == NULL && i < frame->id_sources.cnt; i++) {
+    /* What was never wrapped before has no row yet. */
+    bool known = td_pmap_get(&frame->sizes_by_tensor, tensor) != TD_MAP_NONE;
+
+    for (uint32_t i = 0; known && row == NULL && i < frame->id_sources.cnt; i++) {
         row = frame->id_sources.at[frame->id_sources.cnt - 1 - i].tensor == tensor
                   ? &frame->id_sources.at[frame->id_sources.cnt - 1 - i]
                   : NULL;
@@ -230,6 +233,26 @@ td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t 
 
 /* ---- wrap_tensor --------------------------------------------------------------------------- */
 
+/* newest_input gives the last input whose source has hash, after it has put what came
+   since it was last asked in the index.  TD_MAP_NONE: there is none. */
+static uint32_t
+newest_input(td_builder_t *b, uint32_t hash)
+{
+    td_frame_t *frame = &b->frame;
+
+    for (; frame->inputs_indexed < frame->inputs.cnt; frame->inputs_indexed++) {
+        td_input_t *input = &frame->inputs.at[frame->inputs_indexed];
+        void       *key   = (void *)(((uintptr_t)input->hash + 1) << 4);
+
+        input->older = td_pmap_get(&frame->input_by_hash, key);
+        if (!td_pmap_put(&frame->input_by_hash, key, frame->inputs_indexed)) {
+            td_stop_nomem(b);
+            return TD_MAP_NONE;
+        }
+    }
+    return td_pmap_get(&frame->input_by_hash, (void *)(((uintptr_t)hash + 1) << 4));
+}
+
 /* find_input mirrors source in input_source_to_var. */
 static td_var_t *
 find_input(td_builder_t *b, td_at_t const *at, uint32_t *hash)
@@ -237,10 +260,10 @@ find_input(td_builder_t *b, td_at_t const *at, uint32_t *hash)
     td_frame_t *frame = &b->frame;
 
     *hash = td_source_hash(&frame->sources, at->id);
-    for (uint32_t i = 0; i < frame->inputs.cnt; i++) {
+    for (uint32_t i = newest_input(b, *hash); i != TD_MAP_NONE; i = frame->inputs.at[i].older) {
         td_input_t const *input = &frame->inputs.at[i];
 
-        if (input->hash == *hash && td_source_equal(&frame->sources, input->source, at->id)) {
+        if (td_source_equal(&frame->sources, input->source, at->id)) {
             return input->variable;
         }
     }

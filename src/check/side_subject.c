@@ -185,6 +185,8 @@ td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *liv
         .tables      = run->tables,
         .revision    = subject->revision,
         .export_mode = live->export_mode,
+        .no_trail    = !side->want_trail,
+        .frame_cnt   = out->frame_cnt,
     };
     if (WATCHED(subject->table->program_open(&program, &run->self)) != 0) {
         return broken(run, "program_open");
