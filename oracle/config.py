@@ -53,15 +53,14 @@ def _where(name: str) -> tuple[dict[str, Any], str]:
     return dynamo._config, name
 
 
+_PLACES = tuple((name, *_where(name)) for name in NAMES if name not in CONTEXT_NAMES)
+
+
 def values(overrides: dict[str, Any] | None = None) -> dict[str, Any]:
     """Every value that a builder may read, as in force with overrides."""
-    result: dict[str, Any] = {}
-    for name in NAMES:
-        if name in CONTEXT_NAMES:
-            result[name] = False
-        else:
-            where, key = _where(name)
-            result[name] = where[key]
+    result: dict[str, Any] = {name: where[key] for name, where, key in _PLACES}
+    for name in CONTEXT_NAMES:
+        result[name] = False
     result.update(overrides or {})
     return result
 

@@ -85,7 +85,7 @@ chunk_add(td_arena_t *arena, size_t need)
 }
 
 void *
-td_arena_alloc(td_arena_t *arena, size_t sz)
+td_arena_alloc_raw(td_arena_t *arena, size_t sz)
 {
     td_arena_chunk_t *chunk = arena->chunk;
     size_t            room;
@@ -105,7 +105,15 @@ td_arena_alloc(td_arena_t *arena, size_t sz)
     TD_ASSERT(chunk->used + room <= chunk->sz || room == 0);
     chunk->used += room;
     arena->used_sz += room;
-    return memset(block, 0, room);
+    return block;
+}
+
+void *
+td_arena_alloc(td_arena_t *arena, size_t sz)
+{
+    void *block = td_arena_alloc_raw(arena, sz);
+
+    return block == NULL ? NULL : memset(block, 0, sz);
 }
 
 char *

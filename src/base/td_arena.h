@@ -23,6 +23,9 @@ void td_arena_reset(td_arena_t *arena); /* forgets all blocks, keeps one chunk *
    ran out (sz 0 gives a valid pointer). */
 void *td_arena_alloc(td_arena_t *arena, size_t sz);
 
+/* td_arena_alloc_raw gives bytes that hold anything. */
+void *td_arena_alloc_raw(td_arena_t *arena, size_t sz);
+
 /* td_arena_dup copies sz bytes and adds a NUL behind them; NULL as above. */
 char *td_arena_dup(td_arena_t *arena, char const *bytes, size_t sz);
 

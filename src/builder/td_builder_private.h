@@ -335,8 +335,21 @@ bool  td_keep(td_builder_t *b, PyObject *value);
 bool  td_keep_steal(td_builder_t *b, PyObject *value);
 void *td_alloc_in(td_builder_t *b, size_t sz); /* zeroed; NULL: stopped */
 
-/* td_trail_add notes a decision. */
-void td_trail_add(td_builder_t *b, td_at_t const *at, char const *arm, char const *function);
+/* td_trail_add notes a decision; where no trail is wanted, a root's first one, which is
+   part of its outcome. */
+void td_trail_push(td_builder_t *b, td_at_t const *at, char const *arm, char const *function);
+
+static inline void
+td_trail_add(td_builder_t *b, td_at_t const *at, char const *arm, char const *function)
+{
+    if (!b->no_trail || b->frame.trail.cnt == b->frame.root_trail) {
+        td_trail_push(b, at, arm, function);
+    }
+}
+
+/* td_reserve makes room for what cnt values more will need, so that it need not move
+   again and again.  What cannot be had now is asked for again when it is needed. */
+void td_reserve(td_builder_t *b, uint32_t cnt);
 
 /* ---- sources, guards, trackers --------------------------------------------------- */
 

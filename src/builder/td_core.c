@@ -139,6 +139,34 @@ td_array_grow(void **at, uint32_t *cap, size_t item_sz)
     return true;
 }
 
+/* reserve_in makes room for cnt members more. */
+static void
+reserve_in(void **at, uint32_t *cap, uint32_t cnt, uint32_t more, size_t item_sz)
+{
+    void *grown = NULL;
+
+    if (*cap - cnt < more && more <= UINT32_MAX - cnt) {
+        grown = td_realloc(*at, (cnt + (size_t)more) * item_sz);
+    }
+    if (grown != NULL) {
+        *at  = grown;
+        *cap = cnt + more;
+    }
+}
+
+void
+td_reserve(td_builder_t *b, uint32_t cnt)
+{
+    td_frame_t *frame = &b->frame;
+
+    reserve_in((void **)&frame->keep.at, &frame->keep.cap, frame->keep.cnt, cnt,
+               sizeof *frame->keep.at);
+    reserve_in((void **)&frame->guards.guards, &frame->guards.cap, frame->guards.cnt, cnt,
+               sizeof *frame->guards.guards);
+    reserve_in((void **)&b->state.entries, &b->state.cap, b->state.cnt, cnt,
+               sizeof *b->state.entries);
+}
+
 bool
 td_keep(td_builder_t *b, PyObject *value)
 {
@@ -167,14 +195,10 @@ td_alloc_in(td_builder_t *b, size_t sz)
 }
 
 void
-td_trail_add(td_builder_t *b, td_at_t const *at, char const *arm, char const *function)
+td_trail_push(td_builder_t *b, td_at_t const *at, char const *arm, char const *function)
 {
     td_trail_t row = {.source = at->id, .arm = arm, .function = function};
 
-    /* A root's first decision is part of its outcome. */
-    if (b->no_trail && b->frame.trail.cnt > b->frame.root_trail) {
-        return;
-    }
     /* A trail is for people: one that could not grow is cut, and nothing else suffers. */
     (void)TD_ARRAY_PUSH(b->frame.trail, row);
 }
@@ -288,12 +312,18 @@ td_var_add_guards(td_builder_t *b, td_var_t *out, td_guard_id_t guard)
 td_items_t *
 td_items_new(td_builder_t *b, uint32_t cnt)
 {
-    td_items_t *items = td_alloc_in(b, sizeof *items + cnt * sizeof(td_var_t));
+    enum { MANY = 64 };
+    /* Nobody looks at items of a container that is not finished. */
+    td_items_t *items = td_arena_alloc_raw(&b->frame.arena, sizeof *items + cnt * sizeof(td_var_t));
 
-    if (items != NULL) {
-        items->items = (td_var_t *)(items + 1);
-        items->cnt   = cnt;
+    if (items == NULL) {
+        td_stop_nomem(b);
+        return NULL;
     }
+    if (cnt >= MANY) {
+        td_reserve(b, cnt);
+    }
+    *items = (td_items_t){.items = (td_var_t *)(items + 1), .cnt = cnt};
     return items;
 }
 
@@ -302,8 +332,11 @@ td_items_new(td_builder_t *b, uint32_t cnt)
 td_var_t *
 td_side_effects_find(td_builder_t *b, PyObject *item)
 {
-    uint32_t idx = td_pmap_get(&b->frame.tracked_by_id, item);
+    uint32_t idx = TD_MAP_NONE;
 
+    if (!PyLong_CheckExact(item) && !PyUnicode_CheckExact(item)) { /* literals never are */
+        idx = td_pmap_get(&b->frame.tracked_by_id, item);
+    }
     return idx == TD_MAP_NONE ? NULL : b->frame.tracked.at[idx].variable;
 }
 
@@ -313,15 +346,17 @@ static bool
 put(td_builder_t *b, PyObject *item, td_var_t *variable)
 {
     td_tracked_t row = {.item = item, .variable = variable};
-    uint32_t     idx = td_pmap_get(&b->frame.tracked_by_id, item);
+    uint32_t     idx = b->frame.tracked.cnt;
 
     if (!td_keep(b, item)) {
         return false;
     }
-    if (idx != TD_MAP_NONE) {
+    if (!td_pmap_add(&b->frame.tracked_by_id, item, &idx)) {
+        return td_stop_nomem(b);
+    }
+    if (idx < b->frame.tracked.cnt) {
         b->frame.tracked.at[idx].variable = variable;
-    } else if (!td_pmap_put(&b->frame.tracked_by_id, item, b->frame.tracked.cnt) ||
-               !TD_ARRAY_PUSH(b->frame.tracked, row)) {
+    } else if (!TD_ARRAY_PUSH(b->frame.tracked, row)) {
         return td_stop_nomem(b);
     }
     return TD_ARRAY_PUSH(b->frame.keepalive, item) || td_stop_nomem(b);

@@ -109,7 +109,14 @@ undone(td_builder_t *b, td_at_t const *at, char const *arm, char const *why)
     X(td_is_class)             \
     X(td_is_sym_bool)
 
-/* Every row of the ladder has a bit; BY_TYPE has those of the predicates above. */
+/* Predicates that know some functions by identity: they refuse every object of a type
+   that cannot be called. */
+#define BY_CALL_LIST(X)    \
+    X(td_is_tensor_dunder) \
+    X(td_is_checkpoint)    \
+    X(td_is_collective)
+
+/* Every row of the ladder has a bit; by_type and by_call have those of the predicates above. */
 enum {
 #define EXACT(type, arm, wrap)
 #define EXACT_UNDONE(type, arm, why)
@@ -138,6 +145,7 @@ static_assert(ROW_CNT <= 8 * sizeof((td_route_t *)0)->no, "a bit for each row of
 #define OF_HIGH(predicate) | (ROW_##predicate >= 64 ? BIT(ROW_##predicate) : 0)
 
 static uint64_t const by_type[2] = {0 BY_TYPE_LIST(OF_LOW), 0 BY_TYPE_LIST(OF_HIGH)};
+static uint64_t const by_call[2] = {0 BY_CALL_LIST(OF_LOW), 0 BY_CALL_LIST(OF_HIGH)};
 
 /* route_of gives what is known of a type, and makes room for it.  NULL: CPython has no
    number for the state that the type is in. */
@@ -152,6 +160,9 @@ route_of(td_builder_t *b, PyTypeObject *type)
     }
     if (route->type != type || route->version != type->tp_version_tag) {
         *route = (td_route_t){.type = type, .version = type->tp_version_tag};
+        for (int i = 0; i < 2 && type->tp_call == NULL; i++) {
+            route->no[i] = by_call[i];
+        }
     }
     return route;
 }

@@ -32,19 +32,16 @@ td_guards_clear(td_guards_t *guards)
     memset(guards, 0, sizeof *guards);
 }
 
-td_guard_id_t
-td_guard_add(td_guards_t *guards, td_guard_t const *guard)
+bool
+td_guards_grow(td_guards_t *guards)
 {
-    if (guards->cnt >= guards->cap) {
-        uint32_t    cap   = guards->cap == 0 ? 64 : 2 * guards->cap;
-        td_guard_t *grown = td_realloc(guards->guards, cap * sizeof *grown);
+    uint32_t    cap   = guards->cap == 0 ? 64 : 2 * guards->cap;
+    td_guard_t *grown = td_realloc(guards->guards, cap * sizeof *grown);
 
-        if (grown == NULL) {
-            return 0;
-        }
-        guards->guards = grown;
-        guards->cap    = cap;
+    if (grown == NULL) {
+        return false;
     }
-    guards->guards[guards->cnt] = *guard;
-    return guards->cnt++;
+    guards->guards = grown;
+    guards->cap    = cap;
+    return true;
 }

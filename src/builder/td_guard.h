@@ -49,8 +49,18 @@ typedef struct {
 void td_guards_init(td_guards_t *guards);
 void td_guards_clear(td_guards_t *guards);
 
+bool td_guards_grow(td_guards_t *guards);
+
 /* td_guard_add makes a guard; 0: no memory. */
-td_guard_id_t td_guard_add(td_guards_t *guards, td_guard_t const *guard);
+static inline td_guard_id_t
+td_guard_add(td_guards_t *guards, td_guard_t const *guard)
+{
+    if (guards->cnt >= guards->cap && !td_guards_grow(guards)) {
+        return 0;
+    }
+    guards->guards[guards->cnt] = *guard;
+    return guards->cnt++;
+}
 
 /* Guards added to a tracker beyond the two that it has room for: newest first. */
 typedef struct td_more td_more_t;

@@ -75,20 +75,45 @@ pmap_grow(td_pmap_t *map)
     return true;
 }
 
-bool
-td_pmap_put(td_pmap_t *map, void const *key, uint32_t value)
+/* pmap_take gives the slot of a key, in use or to be used from now on. */
+static td_pmap_slot_t *
+pmap_take(td_pmap_t *map, void const *key, bool *is_new)
 {
     td_pmap_slot_t *slot = NULL;
 
     if (2 * (map->cnt + 1) > map->cap && !pmap_grow(map)) {
+        return NULL;
+    }
+    slot    = pmap_slot(map, key);
+    *is_new = slot->key == NULL;
+    map->cnt += *is_new;
+    slot->key = key;
+    return slot;
+}
+
+bool
+td_pmap_put(td_pmap_t *map, void const *key, uint32_t value)
+{
+    bool            is_new = false;
+    td_pmap_slot_t *slot   = pmap_take(map, key, &is_new);
+
+    if (slot != NULL) {
+        slot->value = value;
+    }
+    return slot != NULL;
+}
+
+bool
+td_pmap_add(td_pmap_t *map, void const *key, uint32_t *value)
+{
+    bool            is_new = false;
+    td_pmap_slot_t *slot   = pmap_take(map, key, &is_new);
+
+    if (slot == NULL) {
         return false;
     }
-    slot = pmap_slot(map, key);
-    if (slot->key == NULL) {
-        slot->key = key;
-        map->cnt++;
-    }
-    slot->value = value;
+    slot->value = is_new ? *value : slot->value;
+    *value      = slot->value;
     return true;
 }
 

@@ -27,6 +27,8 @@ void     td_pmap_clear(td_pmap_t *map);                      /* gives the memory
 uint32_t td_pmap_get(td_pmap_t const *map, void const *key); /* TD_MAP_NONE: not there */
 /* overwrites; false: no memory */
 bool td_pmap_put(td_pmap_t *map, void const *key, uint32_t value);
+/* adds *value where the key is not there, and gives what is there; false: no memory */
+bool td_pmap_add(td_pmap_t *map, void const *key, uint32_t *value);
 
 typedef struct {
     char const *key; /* borrowed: whoever puts keeps the text; NULL: free */

@@ -95,13 +95,11 @@ td_key_is_tensor(td_builder_t *b, td_at_t const *at, PyObject *key)
     if (is != 0) {
         return is;
     }
-    if (at->depth != 1) { /* an attribute of a local */
+    if (at->cls != TD_SOURCE_CLASS_AttrSource && at->cls != TD_SOURCE_CLASS_ParamBufferSource) {
         return 0;
     }
     block = td_source_block(sources, at->id);
-    return (block->cls == TD_SOURCE_CLASS_AttrSource ||
-            block->cls == TD_SOURCE_CLASS_ParamBufferSource) &&
-           PyUnicode_Compare(td_source_key(block, at->id), b->names.state) == 0 &&
+    return PyUnicode_Compare(td_source_key(block, at->id), b->names.state) == 0 &&
            td_source_block(sources, block->base)->cls == TD_SOURCE_CLASS_LocalSource;
 }
 

@@ -142,6 +142,7 @@ td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_
     at.depth      = (uint16_t)(base == NULL ? 0 : base->depth + 1);
     at.local_root = base == NULL ? cls == TD_SOURCE_CLASS_LocalSource : base->local_root;
     at.fresh      = base != NULL && base->fresh;
+    at.cls        = (uint8_t)cls;
     *block        = (td_src_block_t){
                .first      = at.id,
                .cnt        = cnt,

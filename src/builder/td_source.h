@@ -61,6 +61,7 @@ typedef struct {
     uint8_t     where;      /* td_where_t */
     bool        local_root; /* is_from_local_source */
     bool        fresh;      /* no other source of the frame can have this name */
+    uint8_t     cls;        /* td_source_class_t */
 } td_at_t;
 
 /* What the members of a block differ in. */

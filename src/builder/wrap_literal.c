@@ -234,8 +234,12 @@ static bool
 is_zero_or_one(PyObject *value)
 {
     int  overflow = 0;
-    long number   = PyLong_AsLongAndOverflow(value, &overflow);
+    long number   = 0;
 
+    if (Py_SIZE(value) != 0 && Py_SIZE(value) != 1) { /* digits: more, or negative */
+        return false;
+    }
+    number = PyLong_AsLongAndOverflow(value, &overflow);
     return overflow == 0 && (number == 0 || number == 1);
 }
 

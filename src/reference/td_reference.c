@@ -268,6 +268,8 @@ td_reference_free(td_reference_t *reference)
     Py_CLEAR(reference->texts);
     Py_CLEAR(reference->program);
     Py_CLEAR(reference->reset);
+    Py_CLEAR(reference->values);
+    Py_CLEAR(reference->tables);
     Py_CLEAR(reference->bad[0]);
     Py_CLEAR(reference->bad[1]);
     Py_CLEAR(reference->reference);
@@ -316,23 +318,19 @@ td_reference_reset(td_reference_t *reference)
 PyObject *
 td_reference_config(td_reference_t *reference, PyObject *overrides)
 {
-    PyObject *values = td_state_find("tandem.oracle.config", "values");
-    PyObject *result = values == NULL ? NULL : PyObject_CallOneArg(values, overrides);
-
-    (void)reference;
-    Py_XDECREF(values);
-    return result;
+    if (reference->values == NULL) {
+        reference->values = td_state_find("tandem.oracle.config", "values");
+    }
+    return reference->values == NULL ? NULL : PyObject_CallOneArg(reference->values, overrides);
 }
 
 PyObject *
 td_reference_tables(td_reference_t *reference)
 {
-    PyObject *tables = td_state_find("tandem.oracle.tables", "tables");
-    PyObject *result = tables == NULL ? NULL : PyObject_CallNoArgs(tables);
-
-    (void)reference;
-    Py_XDECREF(tables);
-    return result;
+    if (reference->tables == NULL) {
+        reference->tables = td_state_find("tandem.oracle.tables", "tables");
+    }
+    return reference->tables == NULL ? NULL : PyObject_CallNoArgs(reference->tables);
 }
 
 void

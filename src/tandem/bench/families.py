@@ -17,7 +17,9 @@ from .. import objects
 class Family:
     """nested: containers with at least one container for two leaves, which pickle in C
     is judged against; grows: also built with a million nodes; size: nodes in the
-    comparison with the reference."""
+    comparison with the reference; judged: part of the geometric mean; source: where
+    the object is said to come from; frames: make gives one object for each frame of
+    the program, not one object."""
 
     name: str
     what: str
@@ -26,6 +28,13 @@ class Family:
     nested: bool = False
     pickles: bool = True
     grows: bool = False
+    judged: bool = False
+    source: tuple = ("local", "x")
+    frames: bool = False
+
+    def program(self, made: Any) -> list[list[tuple[tuple, Any]]]:
+        """The frames that a pass builds of what make gave."""
+        return [[(self.source, one)] for one in (made if self.frames else [made])]
 
 
 def flat_ints(n: int) -> tuple[list, int]:
@@ -96,17 +105,65 @@ def user_objects(n: int) -> tuple[list, int]:
     return [objects.Plain() for _ in range(n - 1)], n
 
 
+def dynamic_ints(n: int) -> tuple[list, int]:
+    """Two frames of ints under the same names: in the second one each is another
+    number, and a symbol."""
+    count = n // 2 - 1
+    return [[1000 + step * 500 + index for index in range(count)] for step in range(2)], 2 * (count + 1)
+
+
+def dynamic_tensors(n: int) -> tuple[list, int]:
+    """Two frames of tensors under the same names: in the second one with other sizes."""
+    import torch
+
+    count = n // 2 - 1
+    return [[torch.ones(2 + step, 3) for _ in range(count)] for step in range(2)], 2 * (count + 1)
+
+
+def parameters(n: int) -> tuple[list, int]:
+    import torch
+
+    return [torch.nn.Parameter(torch.ones(2, 3)) for _ in range(n - 1)], n
+
+
+def numpy_arrays(n: int) -> tuple[list, int]:
+    import numpy
+
+    return [numpy.ones((2, 3), dtype=numpy.float32) for _ in range(n - 1)], n
+
+
+def sets(n: int) -> tuple[list, int]:
+    """[{i, j}, ...]: sets of literals are one tracker each."""
+    return [{2 * index, 2 * index + 1} for index in range(n - 1)], n
+
+
+def enums(n: int) -> tuple[list, int]:
+    return [objects.Level.LOW if index % 2 else objects.Color.RED for index in range(n - 1)], n
+
+
+def functions(n: int) -> tuple[list, int]:
+    def make(index: int) -> Callable[[], int]:
+        return lambda: index
+
+    return [make(index) for index in range(n - 1)], n
+
+
 FAMILIES = (
-    Family("flat ints", "a list of ints", flat_ints, grows=True),
-    Family("flat strings", "a list of strs", flat_strings),
-    Family("flat tensors", "a list of tensors", flat_tensors, size=200, pickles=False),
-    Family("deep lists", "lists nested 50 deep, 4 ints a level", deep_lists, size=251, nested=False),
+    Family("flat ints", "a list of ints", flat_ints, grows=True, judged=True),
+    Family("flat strings", "a list of strs", flat_strings, judged=True),
+    Family("flat tensors", "a list of tensors", flat_tensors, size=200, pickles=False, judged=True),
+    Family("deep lists", "lists nested 50 deep, 4 ints a level", deep_lists, size=251, judged=True),
     Family("small lists", "a list of lists of one int", small_lists, nested=True, grows=True),
     Family("small dicts", "a list of dicts of two ints", small_dicts, nested=True, grows=True),
-    Family("dict trees", "dicts of two dicts, 9 levels", dict_trees, nested=True, grows=True),
-    Family("modules", "a list of Linear modules", modules, size=50, pickles=False),
-    Family("user objects", "a list of instances of a user's class", user_objects, size=200, pickles=False),
+    Family("dict trees", "dicts of two dicts, 9 levels", dict_trees, nested=True, grows=True, judged=True),
+    Family("modules", "a list of Linear modules", modules, size=50, pickles=False, judged=True),
+    Family("user objects", "instances of a user's class", user_objects, size=200, pickles=False, judged=True),
+    Family("parameters", "a list of Parameters", parameters, size=100, pickles=False),
+    Family("dynamic ints", "ints that change, over two frames", dynamic_ints, size=100, pickles=False, frames=True),
+    Family("dynamic tensors", "sizes that change", dynamic_tensors, size=50, pickles=False, frames=True),
+    Family("numpy arrays", "a list of numpy arrays", numpy_arrays, size=100, pickles=False),
+    Family("sets", "a list of sets of two ints", sets, size=200),
+    Family("enums", "a list of members of two enums", enums, size=200, pickles=False),
+    Family("functions", "a list of functions of a user's", functions, size=200, pickles=False),
+    Family("sourceless", "a list of ints without a source", flat_ints, source=("sourceless",), pickles=False),
 )
-
-#: The geometric mean of subject against reference is taken over these and the corpus.
-JUDGED = ("flat ints", "flat strings", "flat tensors", "deep lists", "dict trees", "modules", "user objects")

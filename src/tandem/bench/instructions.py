@@ -33,22 +33,25 @@ def count_here() -> None:
     """In the child: one counted pass of each family that the subject builds."""
     for one in families.FAMILIES:
         made, nodes = one.make(one.size)
-        frames = [[(("local", "x"), made)]]
+        frames = one.program(made)
         if core.bench_pass("subject", frames)["stopped_cnt"] == 0:
             core.bench_pass("subject", frames, count=f"{one.name}:{nodes}")
 
 
 def _read(folder: str) -> list[dict[str, Any]]:
-    rows = []
+    """A family of several frames has a file for each."""
+    nodes: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for path in sorted(glob.glob(os.path.join(folder, "counts.*"))):
         with open(path, encoding="utf-8", errors="replace") as stream:
             text = stream.read()
         name = re.search(r"^desc: Trigger: Client Request: (.+):(\d+)$", text, re.MULTILINE)
         total = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
         if name and total:
-            rows.append({"family": name[1], "nodes": int(name[2]), "per_node": int(total[1]) / int(name[2])})
-    order = [one.name for one in families.FAMILIES]
-    return sorted(rows, key=lambda row: order.index(row["family"]))
+            nodes[name[1]] = int(name[2])
+            totals[name[1]] = totals.get(name[1], 0) + int(total[1])
+    order = [one.name for one in families.FAMILIES if one.name in nodes]
+    return [{"family": name, "nodes": nodes[name], "per_node": totals[name] / nodes[name]} for name in order]
 
 
 def count(arguments: list[str]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Clock:
 def family(one: Family, clock: Clock, effort: Effort, peers: bool = True) -> dict[str, Any]:
     """Subject, bare reference and pickle on one family."""
     made, nodes = one.make(one.size)
-    frames = [[(("local", "x"), made)]]
+    frames = one.program(made)
     result: dict[str, Any] = {"family": one.name, "what": one.what, "nodes": nodes}
     if _pass("subject", frames)["stopped_cnt"]:
         return {**result, "why": "subject-unsupported"}
@@ -110,7 +110,7 @@ def growth(one: Family, clock: Clock, effort: Effort) -> dict[str, Any]:
     rows, points = [], []
     for size in effort.growth:
         made, nodes = one.make(size)
-        frames = [[(("local", "x"), made)]]
+        frames = one.program(made)
         passes = [_pass("subject", frames) for _ in range(effort.growth_rounds)]
         if passes[0]["stopped_cnt"]:
             return {"family": one.name, "why": "subject-unsupported"}

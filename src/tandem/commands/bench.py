@@ -54,21 +54,24 @@ def _rounded(value: Any) -> Any:
 
 def ratios(rows: list[dict], grown: list[dict], corpus: dict, generated: dict, share: float | None) -> dict[str, Any]:
     """The final numbers; what was not measured is null and not counted."""
-    judged = {row["family"]: row.get("subject_vs_reference") for row in rows if row["family"] in families.JUDGED}
-    judged["corpus"] = corpus.get("subject_vs_reference")
-    known = {name: value for name, value in judged.items() if value is not None}
+    found = {row["family"]: row.get("subject_vs_reference") for row in rows}
+    found["corpus"] = corpus.get("subject_vs_reference")
+    known = {name: value for name, value in found.items() if value is not None}
+    judged = {"corpus", *(one.name for one in families.FAMILIES if one.judged)}
     pickled = [row["subject_vs_pickle"] for row in rows if row.get("nested") and "subject_vs_pickle" in row]
     exponents = [one["exponent"] for one in grown if "exponent" in one]
+    grew = [one["last_vs_first"] for one in grown if "last_vs_first" in one]
     return {
         "subject_vs_reference": {
-            "geomean": measure.geomean(list(known.values())),
+            "geomean": measure.geomean([value for name, value in known.items() if name in judged]),
             "min": min(known.values(), default=None),
             "min_of": min(known, key=known.__getitem__, default=None),
-            "not_measured": sorted(set(judged) - set(known)),
+            "not_measured": sorted(set(found) - set(known)),
         },
         "subject_vs_pickle": measure.geomean(pickled),
         "harness_vs_bare_reference": generated.get("harness_vs_bare_reference"),
         "growth_exponent": max(exponents, default=None),
+        "growth_last_vs_first": max(grew, default=None),
         "share_compared": share,
     }
 
@@ -127,6 +130,7 @@ def _ratio_lines(document: dict[str, Any]) -> list[str]:
         ("subject against pickle, nested (time)", _number(found, "subject_vs_pickle")),
         ("harness against bare reference (programs per second)", _number(found, "harness_vs_bare_reference")),
         ("growth exponent, worst", _number(found, "growth_exponent")),
+        ("time per node, most nodes against fewest, worst", _number(found, "growth_last_vs_first")),
         ("share of repaired random strings compared", _number(found, "share_compared")),
     ]
     lines = table(rows)
