@@ -282,7 +282,7 @@ function(td_add_test room file)
   target_compile_definitions(${name} PRIVATE TD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
   add_test(NAME ${room}.${name} COMMAND ${name})
-  set_tests_properties(${room}.${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(${room}.${name} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)
 endfunction()
 
 # ---- fuzz targets -----------------------------------------------------------------

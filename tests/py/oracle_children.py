@@ -11,7 +11,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 
 
-def child(python: Sequence[str], script: str, *args: object, timeout: int = 300) -> Any:
+def child(python: Sequence[str], script: str, *args: object, timeout: int = 1800) -> Any:
     """Runs a script of this folder; what its last line of stdout says, as JSON."""
     command = [*python, str(HERE / script), *map(str, args)]
     options = {"capture_output": True, "text": True, "timeout": timeout, "stdin": subprocess.DEVNULL}

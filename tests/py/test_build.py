@@ -13,7 +13,7 @@ import pytest
 def cmake(root: Path, build: Path, *options: str) -> subprocess.CompletedProcess[str]:
     variables = {name: value for name, value in os.environ.items() if name != "LIB_FUZZING_ENGINE"}
     return subprocess.run(["cmake", "-S", root, "-B", build, "-G", "Ninja", *options], env=variables,
-                          capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+                          capture_output=True, text=True, timeout=1800, stdin=subprocess.DEVNULL)
 
 
 def test_the_presets_are_the_promised_ones(root: Path) -> None:
@@ -36,7 +36,7 @@ def test_without_python_one_line_says_so(root: Path, tmp_path: Path) -> None:
 def test_the_pure_rooms_need_no_python(root: Path, tmp_path: Path) -> None:
     done = cmake(root, tmp_path, "-DTD_WITH_PYTHON=OFF", "-DTD_WITH_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Debug")
     assert done.returncode == 0, done.stderr
-    built = subprocess.run(["cmake", "--build", tmp_path], capture_output=True, text=True, timeout=600)
+    built = subprocess.run(["cmake", "--build", tmp_path], capture_output=True, text=True, timeout=1800)
     assert built.returncode == 0, built.stdout
     commands = (tmp_path / "compile_commands.json").read_text()
     rooms = set(re.findall(r"/src/(\w+)/\w+\.c\"", commands))
@@ -52,7 +52,7 @@ def test_an_engine_that_is_given_is_linked(root: Path, tmp_path: Path) -> None:
     python = re.search(r"^Python3_EXECUTABLE:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)[1]
     done = subprocess.run(
         ["cmake", "-S", root, "-B", tmp_path, "-G", "Ninja", f"-DPython3_EXECUTABLE={python}", "-DTD_ENGINE=libfuzzer"],
-        env=os.environ | {"LIB_FUZZING_ENGINE": "/lib/engine.a -lm"}, capture_output=True, text=True, timeout=300)
+        env=os.environ | {"LIB_FUZZING_ENGINE": "/lib/engine.a -lm"}, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     ninja = (tmp_path / "build.ninja").read_text()
     linked = re.search(r"^build differential_fuzzer:.*?^\n", ninja, re.MULTILINE | re.DOTALL)[0]

@@ -16,7 +16,7 @@ UNSUPPORTED: set[str] = {"L1724/fn/entered"}
 def found(python, shared):
     probe = Path(__file__).with_name("builder_probe.py")
     command = [*python, str(probe), str(shared / "reference" / "builder.py")]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=1800)
     assert result.returncode == 0, result.stderr[-2000:]
     return json.loads(result.stdout)
 

@@ -231,7 +231,7 @@ def test_targets_run_any_bytes(name, shared, tmp_path):
     if "_tandem" not in sys.builtin_module_names:  # tandem-python has no packages beside it
         environment["TANDEM_PYTHON"] = sys.executable
     paths = [tmp_path / file for file in inputs]
-    result = subprocess.run([target, *paths], env=environment, capture_output=True, text=True, timeout=600)
+    result = subprocess.run([target, *paths], env=environment, capture_output=True, text=True, timeout=1800)
     assert result.returncode == 0, result.stderr[-2000:]
 
 

@@ -22,7 +22,7 @@ def script(python, shared, tmp_path):
         """
         path = tmp_path / "script.py"
         path.write_text(textwrap.dedent(prelude) + textwrap.dedent(text))
-        result = subprocess.run([*python, path], capture_output=True, text=True, timeout=600)
+        result = subprocess.run([*python, path], capture_output=True, text=True, timeout=1800)
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
 

@@ -24,7 +24,7 @@ def ask(packages: Path, *more: str) -> subprocess.CompletedProcess[str]:
     staged = Path(doctor.__file__).parents[2] if "TANDEM_BUILD" not in os.environ else \
         Path(os.environ["TANDEM_BUILD"]) / "python"
     return subprocess.run(
-        [bare_python(), "-S", "-P", "-m", "tandem", "doctor", *more], capture_output=True, text=True, timeout=300,
+        [bare_python(), "-S", "-P", "-m", "tandem", "doctor", *more], capture_output=True, text=True, timeout=1800,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": f"{packages}:{staged}"})
 
 

@@ -105,7 +105,7 @@ def test_command(tandem, tmp_path) -> None:
     program = CORPUS / "dict" / "alias.tdm"
     script = tmp_path / "alias.py"
     assert tandem("emit", program, "-o", script).returncode == 0
-    alone = subprocess.run([sys.executable, "-I", script], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    alone = subprocess.run([sys.executable, "-I", script], capture_output=True, text=True, timeout=1800, cwd=tmp_path)
     assert alone.returncode == 0 and "ConstDictVariable L['a']" in alone.stdout
     two = tmp_path / "two.tdm"
     two.write_text('tandem 1\n%0 = int 1\nframe\n  root build local("x") %0\nframe\n  root build local("x") %0\n')

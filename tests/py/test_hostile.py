@@ -141,7 +141,7 @@ def test_descriptors_and_options(python, tmp_path, how, code, said):
     path = tmp_path / "a.tdm"
     path.write_text(PROGRAM)
     line = " ".join([*python, "-m", "tandem", how.format(path)])
-    result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=600, cwd=tmp_path)
+    result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=1800, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (code, said)
 
 

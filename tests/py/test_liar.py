@@ -6,6 +6,9 @@ import pytest
 
 import corpus_runs
 
+#: Hundreds of builds that differ in what is compared, not in what is built.
+pytestmark = pytest.mark.release
+
 #: Trackers of the families, whether or not a program has them today.
 TRACKERS = (
     "ConstantVariable", "ListVariable", "TupleVariable", "SizeVariable", "NamedTupleVariable", "DequeVariable",
@@ -44,7 +47,7 @@ LACKING = {"ShapeEnv.source_name_to_debug_name"}
 
 @pytest.fixture(scope="module")
 def run(python):
-    return corpus_runs.main_run(python)
+    return corpus_runs.probe(python, "liar", "reference_liar", builder=corpus_runs.mission())
 
 
 def compared(class_name: str) -> list[str]:

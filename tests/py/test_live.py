@@ -18,7 +18,7 @@ def live(text: str) -> dict:
 def test_objects_wait_with_dynamo(python):
     """A reference builder is loaded over torch._dynamo, so nothing may import it before."""
     code = "import sys, tandem.objects; print('torch' in sys.modules, 'torch._dynamo' in sys.modules)"
-    done = subprocess.run([*python, "-c", code], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*python, "-c", code], capture_output=True, text=True, timeout=1800)
     assert done.stdout == "True False\n", done.stderr
 
 

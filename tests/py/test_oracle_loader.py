@@ -25,7 +25,7 @@ except loader.LoadError as error:
 def load(python: list[str]):
     def run(builder: object, **options: object) -> str:
         command = [*python, "-c", TRY, str(builder)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
         assert done.returncode == 0, done.stderr
         return done.stdout.rstrip("\n")
 
@@ -127,7 +127,7 @@ def nearest(python: list[str]):
     )
 
     def run(text: str) -> str:
-        done = subprocess.run([*python, "-c", script], input=text, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*python, "-c", script], input=text, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 

@@ -8,6 +8,8 @@ import pytest
 
 import corpus_runs
 
+pytestmark = pytest.mark.release
+
 FAULTS = corpus_runs.faults()
 #: Seen by the watching test, not by comparing: both sides say the same.
 ASKS = next(number for number, name, *_ in FAULTS if name == "ASKS_DYNAMO")
@@ -20,10 +22,6 @@ PAIR = (FAULTS[2], FAULTS[6])
 @pytest.fixture(scope="module")
 def run(python):
     """One process with the planted subject: all faults, one after the other."""
-    return planted_run(python)
-
-
-def planted_run(python):
     asked = {"": [], ASKS: []} | {number: [field] for number, _, _, field, _ in FAULTS if number != ASKS}
     asked[",".join(fault[0] for fault in PAIR)] = [fault[3] for fault in PAIR]
     return corpus_runs.probe(
@@ -59,10 +57,10 @@ def test_without_a_fault_the_planted_subject_agrees(run):
 @pytest.mark.parametrize("number, name, function, field, effect", FAULTS, ids=[fault[1] for fault in FAULTS])
 def test_is_caught(run, number, name, function, field, effect):
     caught = run["planted"][number]
-    if number == ASKS:
+    if number == ASKS:  # both sides agree, and only the watcher knows
         assert caught == {}
         seen = {one for names in run["planted_watch"]["foreign"].values() for one in names}
-        assert any("torch/_dynamo/" in one for one in seen)
+        assert any("torch/_dynamo/skipfiles.py:check" in one for one in seen)
         return
     assert caught, f"{effect}, and nothing in the corpus tells"
     assert {one["verdict"] for one in caught.values()} == {"diverge"}

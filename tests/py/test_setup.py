@@ -58,7 +58,7 @@ class Machine:
         return ["bash", "-c", f"set -euo pipefail; . '{self.root}/scripts/lib.sh'; {script}"]
 
     def run(self, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self.command(script), env=self.variables | variables, timeout=60,
+        return subprocess.run(self.command(script), env=self.variables | variables, timeout=300,
                               capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
     def start(self, script: str, **variables: str) -> subprocess.Popen[str]:
@@ -179,7 +179,7 @@ def test_a_set_up_that_was_killed_is_begun_anew(machine: Machine) -> None:
 
 def test_of_two_set_ups_at_once_one_waits(machine: Machine) -> None:
     both = [machine.start(SHOW, FAKE_PIP="slow") for _ in range(2)]
-    ends = [process.communicate(timeout=60) for process in both]
+    ends = [process.communicate(timeout=300) for process in both]
     assert [process.returncode for process in both] == [0, 0], ends
     assert machine.calls("-m venv") == 1
     assert sum("waiting for it" in stderr for _, stderr in ends) == 1
@@ -234,9 +234,9 @@ def test_a_full_disk_is_told_before_the_download(machine: Machine) -> None:
 
 def test_the_check_needs_no_set_up(root: Path) -> None:
     script = str(root / "scripts" / "test")
-    shown = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=300, check=True)
     assert "--check" in shown.stdout
-    wrong = subprocess.run([script, "--no-such"], capture_output=True, text=True, timeout=60)
+    wrong = subprocess.run([script, "--no-such"], capture_output=True, text=True, timeout=300)
     assert wrong.returncode == 2 and "--no-such" in wrong.stderr
 
 

@@ -52,7 +52,7 @@ def built(python, shared, tmp_path_factory):
     paths = sorted({str(ROOT / path) for *_, path in ROWS})
 
     def build(builder):
-        result = subprocess.run([*python, script, builder, *paths], capture_output=True, text=True, timeout=600)
+        result = subprocess.run([*python, script, builder, *paths], capture_output=True, text=True, timeout=1800)
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
 

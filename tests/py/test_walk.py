@@ -47,12 +47,13 @@ def row(class_name: str | None, attribute: str):
 def moved(python: list[str], builder: str, paths: list[str]) -> dict[str, list[str]]:
     done = subprocess.run(
         [*python, str(HERE / "walk_snapshots.py"), builder, *paths],
-        capture_output=True, text=True, timeout=600, env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True, text=True, timeout=1800, env={**os.environ, "PYTHONHASHSEED": "0"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("builder", ["installed", "mission"])
 def test_what_a_build_moves_is_compared(root, python, request, builder):
     if builder == "mission":
@@ -98,12 +99,13 @@ json.dump(prints, sys.stdout)
 def prints(python: list[str], seed: str, paths: list[str]) -> dict[str, list[str]]:
     done = subprocess.run(
         [*python, "-c", PRINTS, *paths],
-        capture_output=True, text=True, timeout=600, env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True, text=True, timeout=1800, env={**os.environ, "PYTHONHASHSEED": seed},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
+@pytest.mark.release
 def test_an_observation_depends_on_the_program_alone(root, python):
     """Neither on where objects lie, nor on the order of sets, nor on what came before."""
     paths = corpus(root)

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from .. import objects
-
 
 @dataclass(frozen=True)
 class Family:
@@ -102,6 +100,8 @@ def modules(n: int) -> tuple[list, int]:
 
 
 def user_objects(n: int) -> tuple[list, int]:
+    from .. import objects
+
     return [objects.Plain() for _ in range(n - 1)], n
 
 
