@@ -359,7 +359,7 @@ put(td_builder_t *b, PyObject *item, td_var_t *variable)
     } else if (!TD_ARRAY_PUSH(b->frame.tracked, row)) {
         return td_stop_nomem(b);
     }
-    return TD_ARRAY_PUSH(b->frame.keepalive, item) || td_stop_nomem(b);
+    return TD_PLANT(NOT_KEPT_ALIVE) || TD_ARRAY_PUSH(b->frame.keepalive, item) || td_stop_nomem(b);
 }
 
 bool

@@ -21,7 +21,7 @@ make_dupe_guard(td_builder_t *b, td_at_t const *at, td_src_id_t other, td_guard_
     if (!td_make_guards(b, at, TD_GUARD_DUPLICATE_INPUT, guard)) {
         return false;
     }
-    if (*guard != 0) {
+    if (*guard != 0 && !TD_PLANT(LOST_PARTNER)) {
         b->frame.guards.guards[*guard].has_payload = true;
         b->frame.guards.guards[*guard].source_b    = other;
     }
@@ -63,7 +63,10 @@ td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         td_var_clone(out);
         out->source = TD_PLANT(LOST_SOURCE) && out->cls == TD_CLASS_TupleVariable ? 0 : at->id;
         good        = !can_lift_attrs((td_class_t)out->cls) ||
-               td_track_obj(b, at, value, TD_CLASS_AttributeMutationExisting, out);
+               td_track_obj(b, at, value,
+                            TD_PLANT(WRONG_EFFECT) ? TD_CLASS_MutableSideEffects
+                                                   : TD_CLASS_AttributeMutationExisting,
+                            out);
     }
     b->frames -= TD_DEPTH_CALL;
     return good;

@@ -262,7 +262,7 @@ pick(td_namespace_t const *space, td_buf_t *out, char const *base, size_t base_s
 {
     while (!out->failed && (td_smap_get(&space->used, out->bytes, out->sz) != TD_MAP_NONE ||
                             space->reserved(space->ctx, out->bytes, out->sz))) {
-        *num += 1;
+        *num += TD_PLANT(SKIPPED_NUMBER) ? 2 : 1;
         put_numbered(out, base, base_sz, *num);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "base/td_alloc.h"
 #include "base/td_assert.h"
+#include "builder/td_plant.h"
 #include "builder/td_tables.h"
 
 char const *
@@ -64,7 +65,7 @@ not_nn_where(td_where_t base)
     case TD_WHERE_LOCAL:
     case TD_WHERE_LOCAL_NN_MODULE:
     case TD_WHERE_LOCAL_FSDP_MODULE:
-        return TD_WHERE_LOCAL;
+        return TD_PLANT(WRONG_GUARD_SOURCE) ? TD_WHERE_LOCAL_NN_MODULE : TD_WHERE_LOCAL;
     case TD_WHERE_GLOBAL:
     case TD_WHERE_GLOBAL_NN_MODULE:
     case TD_WHERE_GLOBAL_FSDP_MODULE:

@@ -131,7 +131,7 @@ unwrapped(td_builder_t *b, PyObject *fn)
 
     fn    = found == NULL ? fn : found;
     found = td_getattr_static(fn, b->names.script_wrapper);
-    if (found != NULL && PyObject_IsTrue(found) == 1) {
+    if (!TD_PLANT(STILL_WRAPPED) && found != NULL && PyObject_IsTrue(found) == 1) {
         found = td_getattr_static(fn, b->names.original_fn);
         fn    = found == NULL ? fn : found;
     }
@@ -151,7 +151,7 @@ td_function_variable(td_builder_t *b, char const *arm, PyObject *value, td_funct
     if (marked != NULL && !PyBool_Check(marked)) {
         return td_stop_unsupported(b, arm, __func__, "a _dynamo_marked_constant that is no bool");
     }
-    (*function)->is_constant = marked == Py_True;
+    (*function)->is_constant = marked == Py_True && !TD_PLANT(MARK_FORGOTTEN);
     return td_keep(b, TD_PLANT(LEAKED_REFERENCE) ? Py_NewRef((*function)->fn) : (*function)->fn);
 }
 
@@ -183,7 +183,7 @@ remapped(td_builder_t *b, PyObject *value)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(remap); i++) {
         PyObject *pair = PyTuple_GET_ITEM(remap, i); /* borrowed */
 
-        if (PyTuple_GET_ITEM(pair, 0) == value) {
+        if (PyTuple_GET_ITEM(pair, 0) == value && !TD_PLANT(NOT_REMAPPED)) {
             return PyTuple_GET_ITEM(pair, 1);
         }
     }
@@ -339,7 +339,7 @@ check(td_builder_t *b, PyObject *file)
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tables->skip_dirs); i++) {
         if (starts_with(file, PyTuple_GET_ITEM(tables->skip_dirs, i))) {
-            return 1;
+            return !TD_PLANT(NOT_SKIPPED);
         }
     }
     return 0;

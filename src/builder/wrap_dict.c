@@ -129,7 +129,7 @@ store_global_weakref(td_builder_t *b, PyObject *name, td_src_id_t source, PyObje
     int           there = 0;
     PyObject     *text  = NULL; /* owned until kept */
 
-    if (guard == 0 || !TD_ARRAY_PUSH(b->frame.output_guards, guard)) {
+    if (guard == 0 || !(TD_PLANT(DEAD_KEY) || TD_ARRAY_PUSH(b->frame.output_guards, guard))) {
         return td_stop_nomem(b);
     }
     there = is_global(b, name);
@@ -232,7 +232,8 @@ build_factory(td_builder_t *b, td_at_t const *at, PyObject *value, td_dict_t *di
         return td_stop_python(b);
     }
     dict->factory = td_keep_steal(b, factory) ? td_alloc_in(b, sizeof *dict->factory) : NULL;
-    return dict->factory != NULL && td_wrap(b, at, factory, dict->factory);
+    return dict->factory != NULL &&
+           (TD_PLANT(FACTORY_TRACKED) ? td_build : td_wrap)(b, at, factory, dict->factory);
 }
 
 /* td_wrap_dict mirrors the dict branch of VariableBuilder._wrap. */
@@ -255,7 +256,8 @@ td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     *dict = (td_dict_t){.items = (td_var_t *)(dict + 1),
                         .keys  = pairs.keys,
                         .cnt   = pairs.cnt,
-                        .cls   = (PyObject *)Py_TYPE(value)};
+                        .cls   = TD_PLANT(LOST_DICT_CLASS) ? (PyObject *)&PyDict_Type
+                                                           : (PyObject *)Py_TYPE(value)};
     b->frames += TD_DEPTH_COMP;
     if (!build_values(b, at, &pairs, guard, dict)) {
         return false;

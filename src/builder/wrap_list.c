@@ -67,7 +67,7 @@ build_items(td_builder_t *b, td_at_t const *first, PyObject *const *values, td_g
         td_at_t child = td_source_nth(first, i);
 
         if (!td_build(b, &child, values[i], &items->items[i]) ||
-            !td_var_add_guards(b, &items->items[i], guard)) {
+            !td_var_add_guards(b, &items->items[i], TD_PLANT(MEMBER_UNGUARDED) ? 0 : guard)) {
             return false;
         }
     }
@@ -221,7 +221,8 @@ listlike(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     out->mut     = &items->made_with;
     out->of.list = items;
     if (out->cls == TD_CLASS_NamedTupleVariable) {
-        items->cls = (PyObject *)Py_TYPE(value);
+        items->cls =
+            TD_PLANT(LOST_TUPLE_CLASS) ? (PyObject *)&PyTuple_Type : (PyObject *)Py_TYPE(value);
         return td_keep(b, items->cls);
     }
     return true;
@@ -330,7 +331,7 @@ build_parts(td_builder_t *b, td_at_t const *at, PyObject *value, td_items_t *ite
         return false;
     }
     names[0] = b->names.start;
-    names[1] = b->names.stop;
+    names[1] = TD_PLANT(WRONG_PART) ? b->names.start : b->names.stop;
     names[2] = b->names.step;
     if (!td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, names, NULL, PART_CNT,
                      &first)) {

@@ -39,7 +39,8 @@ size(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         }
     }
     b->frames -= TD_DEPTH_COMP;
-    if (!td_make_guards(b, at, TD_GUARD_LIST_LENGTH, &guard)) {
+    if (!td_make_guards(b, at, TD_PLANT(SIZE_BY_TYPE) ? TD_GUARD_TYPE_MATCH : TD_GUARD_LIST_LENGTH,
+                        &guard)) {
         return false;
     }
     td_var_make(out, TD_CLASS_SizeVariable, guard);

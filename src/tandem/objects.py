@@ -95,6 +95,20 @@ def inlined(x):
 
 inlined._torchdynamo_inline = double
 
+
+def marked(x):
+    """A function whose result is taken for a constant."""
+    return 4
+
+
+marked._dynamo_marked_constant = True
+
+
+@torch.jit.script_if_tracing
+def scripted(x):
+    """A function inside a wrapper that stands aside unless torch.jit traces."""
+    return x * 2
+
 # ---- classes and their instances ------------------------------------------------
 
 

@@ -48,11 +48,11 @@ static struct {
     {TD_KIND_DTYPE, "float32 int64 bool complex64"},
     {TD_KIND_NAMEDTUPLE, "Point Pair Unit torch_max LoggingPair"},
     {TD_KIND_FUNCTION, "scale add_bias make_closure double skipped_namedtuple skipped_dynamo "
-                       "skipped_lru_cache inlined collective checkpoint"},
+                       "skipped_lru_cache inlined collective checkpoint marked scripted"},
     {TD_KIND_BUILTIN, "len print int list type add getitem islice reduce cast intern"},
     {TD_KIND_CLASS, "Plain WithMeta Point Color Counter SimpleNamespace OrderedDict ABC"},
     {TD_KIND_PYMODULE, "os numpy objects json operator"},
-    {TD_KIND_TORCH, "add relu functional Tensor Linear aten_add sqrt math torch"},
+    {TD_KIND_TORCH, "add relu functional Tensor Linear aten_add sqrt math torch radd"},
     {TD_KIND_ENUM, "Color_RED Color_BLUE Level_LOW"},
     {TD_KIND_OBJECT, "Plain CustomSetattr CustomGetattr Data Counting Raising Lying"},
     {TD_KIND_NN_MODULE, "Linear ReLU Sequential LSTM"},
