@@ -59,6 +59,7 @@ class Plan:
     findings: str
     max_rss: int  # MB
     environment: dict[str, str]
+    shared: bool  # whether several processes work on the corpus
 
 
 class Process:
@@ -79,7 +80,8 @@ class Process:
             f"-timeout={INPUT_TIMEOUT}",
             f"-rss_limit_mb={plan.max_rss}",
             f"-seed={seed & 0x7FFFFFFF or 1}",
-            "-reload=5",
+            # Looking for what others found hangs on the clock: alone, a campaign is repeatable.
+            f"-reload={5 if plan.shared else 0}",
             "-len_control=0",  # programs are as long as they are; small ones alone find little
             "-reduce_inputs=0",
             "-detect_leaks=0",  # else it runs every input twice, as CPython keeps memory between them

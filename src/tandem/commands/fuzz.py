@@ -82,6 +82,7 @@ class Campaign:
             self.work.at("findings"),
             args.max_rss,
             environment(args),
+            args.jobs > 1,
         )
         share = None if args.runs is None else -(-args.runs // args.jobs)
         self.slots = [Slot(index, share) for index in range(args.jobs)]
