@@ -1,12 +1,13 @@
 /* td_plant.c: which faults of planted.def are planted now. */
 #include "builder/td_plant.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t planted; /* bit n: fault n */
+enum { NUMBER_MAX = 255 };
+
+static bool planted[NUMBER_MAX + 1]; /* by number */
 static struct {
     bool known, value;
 } stale;
@@ -19,6 +20,9 @@ is_known(long number)
 #include "planted.def"
 #undef X
     };
+#define X(number, name, function, field, text) _Static_assert((number) <= NUMBER_MAX, #name);
+#include "planted.def"
+#undef X
 
     for (size_t idx = 0; idx < sizeof numbers / sizeof *numbers; idx++) {
         if (numbers[idx] == number) {
@@ -31,7 +35,7 @@ is_known(long number)
 bool
 td_planted(int number)
 {
-    return (planted >> number) & 1;
+    return planted[number];
 }
 
 bool
@@ -40,7 +44,7 @@ td_plant_load(char *why, size_t why_sz)
     char const *text = getenv("TANDEM_PLANTED");
     char const *at   = text == NULL ? "" : text;
 
-    planted = 0;
+    memset(planted, 0, sizeof planted);
     while (*at != '\0') {
         char *end    = NULL;
         long  number = strtol(at, &end, 10);
@@ -50,8 +54,8 @@ td_plant_load(char *why, size_t why_sz)
             snprintf(why, why_sz, "TANDEM_PLANTED=%s: planted.def has no such fault", text);
             return false;
         }
-        planted |= UINT64_C(1) << number;
-        at = *end == ',' ? end + 1 : end;
+        planted[number] = true;
+        at              = *end == ',' ? end + 1 : end;
     }
     return true;
 }
