@@ -151,6 +151,7 @@ def _fixed() -> dict[str, Any]:
         _CACHE.update(_classes(), **_numpy(), **_distributed(), **_singletons(), **_skipfiles())
         _CACHE["fx_reserved"] = _fx_reserved()
         _CACHE["memory_formats"] = tuple(torch._prims_common._memory_formats)
+        _CACHE["strided"] = torch.strided
         _CACHE["lazy_modules"] = _lazy_modules()
     return _CACHE
 

@@ -504,6 +504,15 @@ td_fake_t *td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_d
    numbers of a fake made of ints into what they are under dims. */
 bool td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td_fake_t *fake);
 
+/* td_num_is_symbol: one symbol and nothing else; td_num_name_now: the name of what stands
+   for it by now.  td_num_put writes a number as sympy spells it, as it was made. */
+char const *td_num_name_now(td_builder_t const *b, td_num_t const *num);
+bool td_num_is_symbol(td_num_t const *num);
+void td_num_put(td_builder_t const *b, td_num_t const *num, td_buf_t *out);
+
+/* td_symbols_equal mirrors the guard that two numbers of equal hints are equal. */
+bool td_symbols_equal(td_builder_t *b, td_num_t const *x, td_num_t const *y);
+
 /* td_symbols_fit says whether the reference has stack enough to make symbols here. */
 bool td_symbols_fit(td_builder_t *b, td_at_t const *at);
 

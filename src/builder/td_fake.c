@@ -165,6 +165,19 @@ read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
     return is_leaf >= 0;
 }
 
+/* view_fits lets by what view_as_complex takes without asking whether its last dim is 2. */
+static bool
+view_fits(td_builder_t *b, td_fake_t const *base, td_fake_t const *fake)
+{
+    bool halves = base->dtype != fake->dtype && base->ndim == fake->ndim + 1;
+
+    if (halves && base->sizes[base->ndim - 1].product.cnt > 0) {
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                   "a complex view of a tensor of symbolic shape");
+    }
+    return true;
+}
+
 /* read_base makes the base of a view fake. */
 static bool
 read_base(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fake_t *fake)
@@ -180,11 +193,7 @@ read_base(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fake_t *fake)
         return false;
     }
     fake->base = td_fake_of(b, at, base, &(td_dims_t){0}, false);
-    if (fake->base != NULL && fake->base->has_symbols) {
-        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
-                                   "a view of a tensor of symbolic shape");
-    }
-    return fake->base != NULL;
+    return fake->base != NULL && view_fits(b, fake->base, fake);
 }
 
 /* read_grad mirrors safe_grad: asking a tensor that is no leaf and keeps no
@@ -194,6 +203,7 @@ read_grad(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const 
           td_fake_t *fake)
 {
     PyObject *grad  = NULL; /* owned until kept */
+    td_at_t   child = {0};
     int       keeps = fake->is_leaf ? 1 : td_tensor_flag(b, tensor, b->names.retains_grad);
 
     if (keeps <= 0) {
@@ -206,10 +216,15 @@ read_grad(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const 
     if (grad == Py_None) {
         return true;
     }
-    fake->grad = td_fake_of(b, at, grad, dims, false);
-    if (fake->grad != NULL && (fake->has_symbols || fake->grad->has_symbols)) {
-        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
-                                   "a gradient beside a symbolic shape");
+    if (!td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, &b->names.grad, NULL, 1,
+                     &child)) {
+        return false;
+    }
+    fake->grad = td_fake_of(b, &child, grad, dims, false);
+    for (uint32_t i = 0; fake->grad != NULL && i < fake->ndim; i++) {
+        if (!td_symbols_equal(b, &fake->grad->sizes[i], &fake->sizes[i])) {
+            return false;
+        }
     }
     return fake->grad != NULL;
 }
@@ -237,6 +252,19 @@ is_compressed(td_builder_t *b, PyObject *layout)
     PyErr_Clear();
     Py_XDECREF(text);
     return is;
+}
+
+/* admit_mkldnn: the fake of a tensor in mkldnn's layout is a strided one of the strides
+   that the tensor says it has, unless cloning makes it contiguous. */
+static bool
+admit_mkldnn(td_builder_t *b, td_fake_t *fake)
+{
+    if (fake->requires_grad && !fake->is_leaf) {
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                   "a computed tensor in mkldnn's layout");
+    }
+    fake->layout = b->tables.strided;
+    return true;
 }
 
 /* is_plain: a tensor of this dtype and layout was admitted before, and torch's own
@@ -282,7 +310,7 @@ admit_odd(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
                                              "a base or gradient of compressed layout");
     }
     if (is_mkldnn) {
-        return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a tensor in mkldnn's layout");
+        return admit_mkldnn(b, fake);
     }
     note_plain(b, tensor, fake);
     return true;

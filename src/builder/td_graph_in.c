@@ -122,11 +122,12 @@ td_graph_bind(td_builder_t *b, td_at_t const *source, td_num_t const *num)
 {
     td_frame_t    *frame  = &b->frame;
     td_buf_t       target = {0};
+    char const    *name   = td_num_name_now(b, num);
     td_fxnode_t   *node   = NULL;
     td_grapharg_t *arg    = td_alloc_in(b, sizeof *arg);
     uint32_t       last   = frame->input_nodes.cnt;
 
-    td_fxname_free_suffix(&target, &frame->input_names, num->expr, strlen(num->expr));
+    td_fxname_free_suffix(&target, &frame->input_names, name, strlen(name));
     node = arg == NULL || target.failed ? NULL
                                         : node_new(b, TD_OP_PLACEHOLDER, target.bytes, target.sz);
     td_buf_clear(&target);

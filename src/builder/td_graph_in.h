@@ -12,12 +12,18 @@
 
 #include "builder/td_source.h"
 
-/* A number that shapes are made of.  expr NULL: the plain int hint. */
+/* A product of a number and of symbols, which a replacement may turn into others. */
 typedef struct {
-    int64_t     hint;
-    char const *expr;      /* text over symbols, in the arena */
-    bool        is_symbol; /* expr is one symbol and nothing else */
-    bool        no_hint;   /* nobody knows the number: hint is no part of it */
+    int64_t   coef;
+    uint32_t *factors; /* indices of symbols, in the arena, one for each power */
+    uint32_t  cnt;
+} td_product_t;
+
+/* A number that shapes are made of. */
+typedef struct {
+    int64_t      hint;
+    td_product_t product; /* without factors: the plain int hint */
+    bool         no_hint; /* nobody knows the number: hint is no part of it */
 } td_num_t;
 
 /* How a dim of a tensor becomes a number; see td_symbols.h. */

@@ -66,11 +66,18 @@ name_of_str(td_look_t *look, PyObject *text)
 td_val_t
 td_look_number(td_look_t *look, td_num_t const *num)
 {
-    if (num->expr == NULL) {
+    td_buf_t text = {0};
+    td_val_t val  = TD_VAL_NONE;
+
+    if (num->product.cnt == 0) {
         return td_obs_int(look->obs, num->hint);
     }
-    return td_form_sym(look->obs, "SymInt", num->expr, strlen(num->expr),
-                       num->no_hint ? td_obs_null(look->obs) : td_obs_int(look->obs, num->hint));
+    td_num_put(look->b, num, &text);
+    look->failed = look->failed || text.failed;
+    val = td_form_sym(look->obs, "SymInt", text.failed ? "" : text.bytes, text.sz,
+                      num->no_hint ? td_obs_null(look->obs) : td_obs_int(look->obs, num->hint));
+    td_buf_clear(&text);
+    return val;
 }
 
 td_val_t

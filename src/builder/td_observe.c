@@ -233,13 +233,52 @@ each_symbol(td_look_t *look, which_t which,
     return td_vals_end(look, &vals);
 }
 
-/* symbols: the shape environment before anything was asked of its symbols. */
+/* shape_guards: what was asked of symbols: Eq(s2, s0). */
+static td_val_t
+shape_guards(td_look_t *look)
+{
+    td_symbols_t const *symbols = &look->b->frame.symbols;
+    td_vals_t           vals    = {0};
+    td_buf_t            text    = {0};
+
+    for (uint32_t i = 0; i < symbols->guard_cnt; i++) {
+        td_buf_reset(&text);
+        td_buf_puts(&text, "Eq(");
+        td_buf_puts(&text, symbols->guards[i].x);
+        td_buf_puts(&text, ", ");
+        td_buf_puts(&text, symbols->guards[i].y);
+        td_buf_puts(&text, ")");
+        look->failed = look->failed || text.failed;
+        td_vals_add(look, &vals, td_obs_cstr(look->obs, text.failed ? "" : text.bytes));
+    }
+    td_buf_clear(&text);
+    return td_vals_end(look, &vals);
+}
+
+/* replacements come one with each guard: of its two symbols the one that was replaced. */
+static td_val_t
+replacements(td_look_t *look)
+{
+    td_symbols_t const *symbols = &look->b->frame.symbols;
+    td_vals_t           vals    = {0};
+
+    for (uint32_t i = 0; i < symbols->guard_cnt; i++) {
+        bool        is_x = strcmp(symbols->guards[i].x, symbols->guards[i].y) > 0;
+        char const *goes = is_x ? symbols->guards[i].x : symbols->guards[i].y;
+        char const *by   = is_x ? symbols->guards[i].y : symbols->guards[i].x;
+
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, td_obs_cstr(look->obs, goes),
+                                td_obs_cstr(look->obs, by)));
+    }
+    return td_vals_end(look, &vals);
+}
+
+/* symbols: the shape environment. */
 static td_val_t
 symbols(td_look_t *look)
 {
     static td_field_t const empty[] = {
-        TD_FIELD_ShapeEnv_guards,
-        TD_FIELD_ShapeEnv_replacements,
         TD_FIELD_ShapeEnv_var_to_guards,
         TD_FIELD_ShapeEnv_deferred_runtime_asserts,
     };
@@ -248,6 +287,8 @@ symbols(td_look_t *look)
 
     td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_val, each_symbol(look, BACKED, symbol_value));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_range, each_symbol(look, ALL, symbol_range));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_guards, shape_guards(look));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_replacements, replacements(look));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_runtime_var_to_range,
                   each_symbol(look, UNBACKED, runtime_range));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_stack,

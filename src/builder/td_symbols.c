@@ -1,8 +1,9 @@
 /* td_symbols.c: symbols, and the sizes and strides that are made of them.
 
    Mirrors ShapeEnv.create_symbol and create_symbolic_sizes_strides_storage_offset
-   (torch 2.1.2).  An expression is a product of a number and of symbols: nothing
-   else comes up before operators are run. */
+   (torch 2.1.2).  An expression is a product of a number and of symbols, and what is
+   asked of them is whether two are equal: nothing else comes up before operators are
+   run. */
 #include "builder/td_symbols.h"
 
 #include <stdio.h>
@@ -22,27 +23,21 @@ td_symbols_clear(td_symbols_t *symbols)
 {
     td_free(symbols->at);
     td_free(symbols->ducks);
+    td_free(symbols->guards);
     td_pmap_clear(&symbols->duck_by_value);
     memset(symbols, 0, sizeof *symbols);
 }
 
 /* ---- products ---------------------------------------------------------------- */
 
-/* coef times the factors: symbols in the order of their names, one for each power. */
-typedef struct {
-    int64_t   coef;
-    uint32_t *factors; /* in the arena */
-    uint32_t  cnt;
-} product_t;
-
-static product_t
+static td_product_t
 constant_of(int64_t value)
 {
-    return (product_t){.coef = value};
+    return (td_product_t){.coef = value};
 }
 
 static bool
-symbol_of(td_builder_t *b, uint32_t symbol, product_t *out)
+symbol_of(td_builder_t *b, uint32_t symbol, td_product_t *out)
 {
     uint32_t *factors = td_alloc_in(b, sizeof *factors);
 
@@ -50,26 +45,14 @@ symbol_of(td_builder_t *b, uint32_t symbol, product_t *out)
         return false;
     }
     factors[0] = symbol;
-    *out       = (product_t){.coef = 1, .factors = factors, .cnt = 1};
+    *out       = (td_product_t){.coef = 1, .factors = factors, .cnt = 1};
     return true;
-}
-
-/* comes_first: sympy orders the factors of a product by name. */
-static bool
-comes_first(td_builder_t const *b, uint32_t x, uint32_t y)
-{
-    td_symbol_t const *symbols = b->frame.symbols.at;
-
-    return strcmp(symbols[x].name, symbols[y].name) <= 0;
 }
 
 /* times gives x * y; the caller knows that the numbers themselves do not overflow. */
 static bool
-times(td_builder_t *b, product_t const *x, product_t const *y, product_t *out)
+times(td_builder_t *b, td_product_t const *x, td_product_t const *y, td_product_t *out)
 {
-    uint32_t i = 0;
-    uint32_t k = 0;
-
     *out = constant_of(x->coef * y->coef);
     if (out->coef == 0 || x->cnt + y->cnt == 0) {
         return true;
@@ -78,55 +61,81 @@ times(td_builder_t *b, product_t const *x, product_t const *y, product_t *out)
     if (out->factors == NULL) {
         return false;
     }
-    while (i < x->cnt || k < y->cnt) {
-        bool left = k == y->cnt || (i < x->cnt && comes_first(b, x->factors[i], y->factors[k]));
-
-        out->factors[out->cnt++] = left ? x->factors[i++] : y->factors[k++];
+    for (uint32_t i = 0; i < x->cnt; i++) {
+        out->factors[out->cnt++] = x->factors[i];
+    }
+    for (uint32_t i = 0; i < y->cnt; i++) {
+        out->factors[out->cnt++] = y->factors[i];
     }
     return true;
 }
 
-static void
-put_product(td_builder_t const *b, product_t const *product, td_buf_t *out)
+/* now_of follows replacements: the symbol that stands for another one now. */
+static td_symbol_t const *
+now_of(td_builder_t const *b, uint32_t symbol)
 {
-    bool later = product->coef != 1 || product->cnt == 0;
+    td_symbol_t const *at = &b->frame.symbols.at[symbol];
 
-    if (later) {
-        td_buf_put_i64(out, product->coef);
+    while (at->replaced) {
+        at = &b->frame.symbols.at[at->by];
     }
-    for (uint32_t i = 0; i < product->cnt;) {
-        uint32_t power = 1;
+    return at;
+}
 
-        while (i + power < product->cnt && product->factors[i + power] == product->factors[i]) {
-            power++;
+/* next_factor gives the symbol of a product whose name comes next behind another one's
+   (NULL: the first), and how often it is there; NULL: none. */
+static td_symbol_t const *
+next_factor(td_builder_t const *b, td_product_t const *product, td_symbol_t const *behind,
+            uint32_t *power)
+{
+    td_symbol_t const *next = NULL;
+
+    for (uint32_t i = 0; i < product->cnt; i++) {
+        td_symbol_t const *one = &b->frame.symbols.at[product->factors[i]];
+
+        if (one == next) {
+            ++*power;
+        } else if ((behind == NULL || strcmp(one->name, behind->name) > 0) &&
+                   (next == NULL || strcmp(one->name, next->name) < 0)) {
+            next   = one;
+            *power = 1;
         }
-        td_buf_puts(out, later ? "*" : "");
-        td_buf_puts(out, b->frame.symbols.at[product->factors[i]].name);
+    }
+    return next;
+}
+
+char const *
+td_num_name_now(td_builder_t const *b, td_num_t const *num)
+{
+    return now_of(b, num->product.factors[0])->name;
+}
+
+bool
+td_num_is_symbol(td_num_t const *num)
+{
+    return num->product.cnt == 1 && num->product.coef == 1;
+}
+
+void
+td_num_put(td_builder_t const *b, td_num_t const *num, td_buf_t *out)
+{
+    td_product_t const *product = &num->product;
+    td_symbol_t const  *symbol  = NULL;
+    uint32_t            power   = 0;
+    char const         *times   = product->coef == 1 ? "" : "*";
+
+    if (product->coef != 1 || product->cnt == 0) {
+        td_buf_put_i64(out, product->cnt == 0 ? num->hint : product->coef);
+    }
+    while ((symbol = next_factor(b, product, symbol, &power)) != NULL) {
+        td_buf_puts(out, times);
+        td_buf_puts(out, symbol->name);
         if (power > 1) {
             td_buf_puts(out, "**");
             td_buf_put_i64(out, power);
         }
-        later = true;
-        i += power;
+        times = "*";
     }
-}
-
-/* number_of writes a product into *num, whose hint stays. */
-static bool
-number_of(td_builder_t *b, product_t const *product, td_num_t *num)
-{
-    td_buf_t text = {0};
-
-    if (product->cnt == 0) {
-        return true;
-    }
-    put_product(b, product, &text);
-    if (!text.failed) {
-        num->expr = td_arena_dup(&b->frame.arena, text.bytes, text.sz);
-    }
-    num->is_symbol = product->cnt == 1 && product->coef == 1;
-    td_buf_clear(&text);
-    return num->expr != NULL || td_stop_nomem(b);
 }
 
 /* ---- symbols ------------------------------------------------------------------- */
@@ -198,7 +207,7 @@ static int64_t const size_max = INT64_MAX - 1;
 /* create mirrors create_symbol for a size, a stride or an offset. */
 static bool
 create(td_builder_t *b, int64_t value, td_at_t const *at, td_prop_t prop, uint32_t dim,
-       td_dim_t how, product_t *out)
+       td_dim_t how, td_product_t *out)
 {
     uint32_t  idx    = TD_MAP_NONE;
     PyObject *number = NULL; /* owned until kept */
@@ -254,7 +263,6 @@ td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *
     PyObject *message  = NULL; /* borrowed from the keep */
     uint32_t  idx      = 0;
     int       overflow = 0;
-    product_t product  = {0};
 
     num->hint = PyLong_AsLongLongAndOverflow(value, &overflow);
     message   = overflow == 0 ? NULL : message_of(b, value);
@@ -267,19 +275,59 @@ td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *
                                   "torch.fx.experimental.symbolic_shapes.ConstraintViolationError",
                                   message);
     }
-    return note_source(b, idx, at->id) && symbol_of(b, idx, &product) &&
-           number_of(b, &product, num);
+    return note_source(b, idx, at->id) && symbol_of(b, idx, &num->product);
 }
 
 bool
 td_symbol_unbacked(td_builder_t *b, td_num_t *num)
 {
-    uint32_t  idx     = 0;
-    product_t product = {0};
+    uint32_t idx = 0;
 
     num->no_hint = true;
-    return symbol_new(b, NULL, SIZE_MIN, INT64_MAX, &idx) && symbol_of(b, idx, &product) &&
-           number_of(b, &product, num);
+    return symbol_new(b, NULL, SIZE_MIN, INT64_MAX, &idx) && symbol_of(b, idx, &num->product);
+}
+
+/* replace mirrors _maybe_guard_eq for Eq(x, y): of two symbols with one hint the one whose
+   name comes last goes. */
+static void
+replace(td_builder_t *b, td_symbol_t const *x, td_symbol_t const *y)
+{
+    td_symbol_t       *all  = b->frame.symbols.at;
+    bool               is_x = strcmp(x->name, y->name) > 0;
+    td_symbol_t const *goes = is_x ? x : y;
+    td_symbol_t const *by   = is_x ? y : x;
+
+    all[goes - all].replaced = true;
+    all[goes - all].by       = (uint32_t)(by - all);
+}
+
+bool
+td_symbols_equal(td_builder_t *b, td_num_t const *x, td_num_t const *y)
+{
+    td_symbols_t      *symbols = &b->frame.symbols;
+    td_symbol_t const *first   = NULL;
+    td_symbol_t const *second  = NULL;
+
+    if (x->product.cnt == 0 && y->product.cnt == 0) {
+        return true;
+    }
+    if (!td_num_is_symbol(x) || !td_num_is_symbol(y)) {
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                   "a guard that a size is a certain number");
+    }
+    first  = now_of(b, x->product.factors[0]);
+    second = now_of(b, y->product.factors[0]);
+    if (first == second) {
+        return true;
+    }
+    if (symbols->guard_cnt == symbols->guard_cap &&
+        !td_array_grow((void **)&symbols->guards, &symbols->guard_cap, sizeof *symbols->guards)) {
+        return td_stop_nomem(b);
+    }
+    symbols->guards[symbols->guard_cnt++] =
+        (td_symbol_guard_t){.x = first->name, .y = second->name};
+    replace(b, first, second);
+    return true;
 }
 
 /* ---- sizes and strides ---------------------------------------------------------------- */
@@ -288,10 +336,10 @@ td_symbol_unbacked(td_builder_t *b, td_num_t *num)
 typedef struct {
     td_builder_t *b;
     td_fake_t    *fake;
-    product_t    *sizes, *strides; /* ndim of each */
+    td_product_t    *sizes, *strides; /* ndim of each */
     bool         *bound;           /* which strides are known */
     int64_t      *keys;            /* candidates: size times stride ... */
-    product_t    *values;          /* ... and the product that it is */
+    td_product_t    *values;          /* ... and the product that it is */
     uint32_t      candidate_cnt;
     uint32_t      made_cnt; /* strides that are symbols of their own */
 } plan_t;
@@ -428,10 +476,10 @@ admit(plan_t const *plan)
 {
     td_fake_t const *fake = plan->fake;
 
-    if (!fake->has_symbols) {
-        return true;
+    if (!fake->has_symbols || fake->base != NULL) {
+        return true; /* what a view asks is suppressed */
     }
-    if (plan->made_cnt > 0 && fake->base == NULL) {
+    if (plan->made_cnt > 0) {
         return td_stop_unsupported(plan->b, "L1724/fn/entered", __func__,
                                    "symbolic strides that no sizes explain");
     }
@@ -442,31 +490,26 @@ admit(plan_t const *plan)
     return true;
 }
 
-static bool
-plan_write(plan_t *plan, product_t const *offset)
+static void
+plan_write(plan_t *plan, td_product_t const *offset)
 {
     td_fake_t *fake = plan->fake;
 
     for (uint32_t i = 0; i < fake->ndim; i++) {
-        if (!number_of(plan->b, &plan->sizes[i], &fake->sizes[i]) ||
-            !number_of(plan->b, &plan->strides[i], &fake->strides[i])) {
-            return false;
-        }
+        fake->sizes[i].product   = plan->sizes[i];
+        fake->strides[i].product = plan->strides[i];
         fake->has_symbols =
-            fake->has_symbols || fake->sizes[i].expr != NULL || fake->strides[i].expr != NULL;
+            fake->has_symbols || plan->sizes[i].cnt > 0 || plan->strides[i].cnt > 0;
     }
-    if (!number_of(plan->b, offset, &fake->offset)) {
-        return false;
-    }
-    fake->has_symbols = fake->has_symbols || fake->offset.expr != NULL;
-    return admit(plan);
+    fake->offset.product = *offset;
+    fake->has_symbols    = fake->has_symbols || offset->cnt > 0;
 }
 
 bool
 td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td_fake_t *fake)
 {
     plan_t    plan   = {0};
-    product_t offset = {0};
+    td_product_t offset = {0};
     bool      is_all = true;
 
     for (uint32_t i = 0; i < dims->cnt; i++) {
@@ -489,7 +532,10 @@ td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td
             return false;
         }
     }
-    return plan_strides(&plan, at) &&
-           create(b, fake->offset.hint, at, TD_PROP_STORAGE_OFFSET, 0, TD_DIM_DUCK, &offset) &&
-           plan_write(&plan, &offset);
+    if (!plan_strides(&plan, at) ||
+        !create(b, fake->offset.hint, at, TD_PROP_STORAGE_OFFSET, 0, TD_DIM_DUCK, &offset)) {
+        return false;
+    }
+    plan_write(&plan, &offset);
+    return admit(&plan);
 }

@@ -22,6 +22,8 @@ typedef struct {
     int64_t      lower, upper;
     td_src_id_t *sources; /* in the arena */
     uint32_t     source_cnt, source_cap;
+    bool         replaced; /* another symbol, at index by, stands for it: they are equal */
+    uint32_t     by;
 } td_symbol_t;
 
 typedef struct {
@@ -30,12 +32,18 @@ typedef struct {
 } td_duck_t; /* of val_to_var, without 0 and 1 */
 
 typedef struct {
+    char const *x, *y; /* names, in the arena */
+} td_symbol_guard_t;   /* Eq(x, y) */
+
+typedef struct {
     td_symbol_t *at; /* owned */
     uint32_t     cnt, cap;
     uint32_t     unbacked_cnt; /* of those */
     td_duck_t   *ducks; /* owned, in order of insertion */
     uint32_t     duck_cnt, duck_cap;
     td_pmap_t    duck_by_value;
+    td_symbol_guard_t *guards; /* owned */
+    uint32_t           guard_cnt, guard_cap;
 } td_symbols_t;
 
 void td_symbols_init(td_symbols_t *symbols);

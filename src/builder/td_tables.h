@@ -39,6 +39,7 @@
         X(torch_dir, TEXT) X(dynamo_dir, TEXT)                                                     \
             X(fx_reserved, OBJECT) /* frozenset of names that no node may have */                  \
         X(memory_formats, OBJECT)  /* tuple */                                                     \
+        X(strided, OBJECT)         /* the layout */                                                \
         X(lazy_modules, OBJECT)    /* LIVE dict: root module -> what is still to run */            \
         X(default_factory_class, CLASS) X(variable_tracker, CLASS)                                 \
         X(allowed_ids, IDS) X(disallowed_ids, IDS) X(user_allowed_ids, IDS) /* LIVE */             \

@@ -362,7 +362,7 @@ bind_one(td_builder_t *b, td_at_t const *at, td_prop_t prop, uint32_t idx, td_nu
 {
     td_at_t source = {0};
 
-    if (!num->is_symbol) {
+    if (!td_num_is_symbol(num)) {
         return true;
     }
     source = td_source_property(&b->frame.sources, at, prop, idx);

@@ -78,14 +78,20 @@ fake_of(shape_t const *shape, td_num_t sizes[DIM_MAX], td_num_t strides[DIM_MAX]
 }
 
 static void
-put(td_buf_t *text, td_num_t const *num)
+put(td_builder_t const *b, td_buf_t *text, td_num_t const *num)
 {
     td_buf_puts(text, text->sz == 0 ? "" : " ");
-    if (num->expr != NULL) {
-        td_buf_puts(text, num->expr);
-    } else {
-        td_buf_put_i64(text, num->hint);
-    }
+    td_num_put(b, num, text);
+}
+
+static void
+assert_spelled(td_builder_t const *b, td_num_t const *num, char const *expected)
+{
+    td_buf_t text = {0};
+
+    td_num_put(b, num, &text);
+    assert_string_equal(text.bytes, expected);
+    td_buf_clear(&text);
 }
 
 static void
@@ -105,9 +111,9 @@ numbers_become_symbols_and_products(void **state)
 
         assert_true(td_symbols_of_fake(&b, &at, &dims, &fake));
         for (uint32_t dim = 0; dim < 2 * shape->ndim; dim++) {
-            put(&text, dim < shape->ndim ? &sizes[dim] : &strides[dim - shape->ndim]);
+            put(&b, &text, dim < shape->ndim ? &sizes[dim] : &strides[dim - shape->ndim]);
         }
-        put(&text, &fake.offset);
+        put(&b, &text, &fake.offset);
         assert_string_equal(text.bytes, shape->become);
         assert_int_equal(b.frame.symbols.cnt, shape->symbol_cnt);
         assert_int_equal(fake.has_symbols, shape->symbol_cnt != 0);
@@ -132,7 +138,8 @@ a_shared_symbol_knows_each_of_its_sources(void **state)
     assert_true(td_symbols_of_fake(&b, &at, &dims, &fake));
     assert_int_equal(b.frame.symbols.at[0].source_cnt, 2);
     assert_int_equal(b.frame.symbols.at[0].lower, 2);
-    assert_true(sizes[0].is_symbol && strides[0].is_symbol && !strides[1].is_symbol);
+    assert_true(td_num_is_symbol(&sizes[0]) && td_num_is_symbol(&strides[0]));
+    assert_false(td_num_is_symbol(&strides[1]));
     td_frame_close(&b);
     Py_DECREF(name);
 }
@@ -151,13 +158,43 @@ ints_and_unbacked_ones_are_counted_apart(void **state)
     assert_true(td_symbol_unbacked(&b, &nums[1]));
     assert_true(td_symbol_of_int(&b, &at, value, &nums[2]));
     assert_true(td_symbol_unbacked(&b, &nums[3]));
-    assert_string_equal(nums[0].expr, "s0");
-    assert_string_equal(nums[1].expr, "i0");
-    assert_string_equal(nums[2].expr, "s1");
-    assert_string_equal(nums[3].expr, "i1");
+    assert_spelled(&b, &nums[0], "s0");
+    assert_spelled(&b, &nums[1], "i0");
+    assert_spelled(&b, &nums[2], "s1");
+    assert_spelled(&b, &nums[3], "i1");
     assert_int_equal(nums[2].hint, -3);
     assert_true(nums[3].no_hint && !nums[2].no_hint);
     assert_true(b.frame.symbols.at[0].lower == INT64_MIN && b.frame.symbols.at[1].lower == 2);
+    td_frame_close(&b);
+    Py_DECREF(value);
+    Py_DECREF(name);
+}
+
+static void
+of_two_equal_symbols_the_last_by_name_goes(void **state)
+{
+    PyObject    *name = PyUnicode_FromString("x"), *value = PyLong_FromLong(7);
+    td_at_t      at;
+    td_builder_t b = builder_new(&at, &name);
+    td_num_t     nums[11], plain = {.hint = 7};
+
+    (void)state;
+    memset(nums, 0, sizeof nums);
+    for (int i = 0; i < 11; i++) {
+        assert_true(td_symbol_of_int(&b, &at, value, &nums[i]));
+    }
+    assert_true(td_symbols_equal(&b, &nums[10], &nums[9]));
+    assert_string_equal(td_num_name_now(&b, &nums[9]), "s10");
+    assert_true(td_symbols_equal(&b, &nums[9], &nums[0]));
+    assert_string_equal(td_num_name_now(&b, &nums[9]), "s0");
+    assert_spelled(&b, &nums[9], "s9");
+    assert_true(td_symbols_equal(&b, &nums[9], &nums[10]));
+    assert_int_equal(b.frame.symbols.guard_cnt, 2);
+    assert_string_equal(b.frame.symbols.guards[0].x, "s10");
+    assert_string_equal(b.frame.symbols.guards[0].y, "s9");
+    assert_true(td_symbols_equal(&b, &plain, &plain));
+    assert_false(td_symbols_equal(&b, &plain, &nums[1]));
+    assert_int_equal(b.stop.kind, TD_STOP_UNSUPPORTED);
     td_frame_close(&b);
     Py_DECREF(value);
     Py_DECREF(name);
@@ -220,6 +257,7 @@ main(void)
         cmocka_unit_test(numbers_become_symbols_and_products),
         cmocka_unit_test(a_shared_symbol_knows_each_of_its_sources),
         cmocka_unit_test(ints_and_unbacked_ones_are_counted_apart),
+        cmocka_unit_test(of_two_equal_symbols_the_last_by_name_goes),
         cmocka_unit_test(an_int_beyond_64_bits_is_refused_after_its_symbol_is_made),
         cmocka_unit_test(no_memory_stops_the_root_and_leaves_nothing),
     };
