@@ -163,10 +163,24 @@ decimal(td_look_t *look, int64_t value)
     return val;
 }
 
+/* spelled gives the decimals of an int, or its hexadecimal digits where Python refuses so
+   many decimals. */
+static PyObject *
+spelled(PyObject *number)
+{
+    PyObject *text = PyObject_Str(number);
+
+    if (text == NULL) {
+        PyErr_Clear();
+        text = PyNumber_ToBase(number, 16);
+    }
+    return text;
+}
+
 static td_val_t
 symbol_value(td_look_t *look, td_symbol_t const *symbol)
 {
-    PyObject *text = PyObject_Str(symbol->value); /* owned; an int's */
+    PyObject *text = spelled(symbol->value); /* owned */
     td_val_t  name = td_obs_cstr(look->obs, symbol->name);
     td_val_t  val  = TD_VAL_NONE;
 

@@ -67,7 +67,27 @@ td_mark(PyObject *tensor, PyObject *name)
                : PyDict_GetItemWithError(*dict, name);
 }
 
-/* is_marked says whether dim is in a set of marks.  -1: stopped. */
+/* is_plain: of a type whose instances are equal to an int without code of anybody's. */
+static bool
+is_plain(PyObject *value)
+{
+    return value == Py_None || PyLong_CheckExact(value) || PyBool_Check(value) ||
+           PyFloat_CheckExact(value) || PyUnicode_CheckExact(value) || PyBytes_CheckExact(value);
+}
+
+/* all_plain: so is each item of a list or tuple. */
+static bool
+all_plain(PyObject *sequence)
+{
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); i++) {
+        if (!is_plain(PySequence_Fast_GET_ITEM(sequence, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* is_marked says whether dim is among some marks, which need not be a set.  -1: stopped. */
 static int
 is_marked(td_builder_t *b, PyObject *tensor, PyObject *name, uint32_t dim)
 {
@@ -78,17 +98,29 @@ is_marked(td_builder_t *b, PyObject *tensor, PyObject *name, uint32_t dim)
     if (marks == NULL) {
         return 0;
     }
-    if (!PyAnySet_Check(marks)) {
-        td_stop_unsupported(b, "L1646/for/some", __func__, "marks on a tensor that are no set");
+    if (!PyAnySet_Check(marks) && !PyDict_CheckExact(marks) && !is_plain(marks) &&
+        !((PyList_CheckExact(marks) || PyTuple_CheckExact(marks)) && all_plain(marks))) {
+        td_stop_unsupported(b, "L1646/for/some", __func__, "marks on a tensor of a class of their own");
         return -1;
     }
     key = PyLong_FromUnsignedLong(dim);
-    is  = key == NULL ? -1 : PySet_Contains(marks, key);
+    is  = key == NULL ? -1 : PySequence_Contains(marks, key);
     Py_XDECREF(key);
     if (is < 0) {
-        td_stop_python(b);
+        td_stop_passing(b, "L1646/for/some", __func__);
     }
     return is;
+}
+
+/* marks_hold says whether the marks can be asked at all: what answers no dim fails at the
+   first one. */
+static bool
+marks_hold(td_builder_t *b, PyObject *tensor, PyObject *size)
+{
+    return PyTuple_GET_SIZE(size) == 0 ||
+           (is_marked(b, tensor, b->names.dynamic_indices, 0) >= 0 &&
+            is_marked(b, tensor, b->names.weak_dynamic_indices, 0) >= 0 &&
+            is_marked(b, tensor, b->names.static_indices, 0) >= 0);
 }
 
 /* ---- the decision ------------------------------------------------------------------------ */
@@ -166,6 +198,7 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
     td_state_entry_t *entry = NULL;
     PyObject         *size  = NULL; /* owned */
     bool              good  = false;
+    bool              known = false;
 
     if (b->frame.constraints != Py_None && PyList_Check(b->frame.constraints) &&
         PyList_GET_SIZE(b->frame.constraints) > 0) {
@@ -177,6 +210,14 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
         if (!td_switch(b, TD_SWITCH_SIZES_READ_FIRST)) {
             forget(b, at, tensor);
         }
+        return false;
+    }
+    if (!marks_hold(b, tensor, size)) {
+        /* A new entry is not kept when the marks fail; one that is known has seen the sizes. */
+        if (td_frame_state_knows(b, at, &known) && known) {
+            (void)sizes_seen(b, at, size, &entry);
+        }
+        Py_DECREF(size);
         return false;
     }
     good = sizes_seen(b, at, size, &entry) && dims_init(b, dims, (uint32_t)PyTuple_GET_SIZE(size));

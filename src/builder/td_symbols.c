@@ -242,7 +242,7 @@ create(td_builder_t *b, int64_t value, td_at_t const *at, td_prop_t prop, uint32
 /* ---- ints -------------------------------------------------------------------------- */
 
 /* message_of gives what create_symbol says of an int beyond 64 bits, from the frame's
-   keep; NULL: stopped. */
+   keep; NULL: stopped, with what Python says of a number that it does not spell. */
 static PyObject *
 message_of(td_builder_t *b, PyObject *value)
 {
@@ -250,8 +250,7 @@ message_of(td_builder_t *b, PyObject *value)
                                           (long long)INT64_MIN, (long long)INT64_MAX);
 
     if (text == NULL) {
-        PyErr_Clear(); /* Python itself refuses to spell so long a number */
-        td_stop_unsupported(b, "L1206/if/T", __func__, "an int that has no decimals");
+        td_stop_passing(b, "L1206/if/T", __func__);
         return NULL;
     }
     return td_keep_steal(b, text) ? text : NULL;
@@ -265,13 +264,13 @@ td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *
     int       overflow = 0;
 
     num->hint = PyLong_AsLongLongAndOverflow(value, &overflow);
-    message   = overflow == 0 ? NULL : message_of(b, value);
-    if ((overflow != 0 && message == NULL) || !td_keep(b, value) ||
-        !symbol_new(b, value, INT64_MIN, INT64_MAX, &idx)) {
+    if (!td_keep(b, value) || !symbol_new(b, value, INT64_MIN, INT64_MAX, &idx)) {
         return false;
     }
     if (overflow != 0) {
-        return td_stop_raise_text(b, "L1206/if/T", __func__,
+        message = message_of(b, value);
+        return message != NULL &&
+               td_stop_raise_text(b, "L1206/if/T", __func__,
                                   "torch.fx.experimental.symbolic_shapes.ConstraintViolationError",
                                   message);
     }

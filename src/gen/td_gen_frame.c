@@ -309,12 +309,23 @@ build_new(td_gen_t *gen, int wanted)
     }
 }
 
+/* Percent of names whose object is another size or number in a later frame, where that
+   may become dynamic. */
+enum { AGAIN_DRIFTED = 45 };
+
 /* The same name in a later frame: mostly the same object. */
 static void
 build_again(td_gen_t *gen, td_gen_binding_t binding)
 {
-    bool other = td_rng_chance(&gen->rng, 12);
+    bool other   = td_rng_chance(&gen->rng, 12);
+    int  drifted = -1;
 
+    if (gen->weights->drift_percent != 0 && td_rng_chance(&gen->rng, AGAIN_DRIFTED)) {
+        drifted = td_gen_drifted(gen, binding.node);
+    }
+    if (drifted >= 0 && put_build(gen, binding.source, (uint16_t)drifted, false)) {
+        return;
+    }
     if (!other || !put_build(gen, binding.source, pick_root(gen), false)) {
         put_build(gen, binding.source, binding.node, false);
     }

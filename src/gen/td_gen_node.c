@@ -331,6 +331,37 @@ td_gen_payload(td_gen_t *gen, td_node_t *node)
     }
 }
 
+static bool
+drift_tensor(td_gen_t *gen, td_tensor_t *tensor)
+{
+    uint16_t *dim;
+    uint16_t  was;
+
+    if (tensor->dim_cnt == 0) {
+        return false;
+    }
+    dim  = &tensor->dim[td_rng_below(&gen->rng, tensor->dim_cnt)];
+    was  = *dim;
+    *dim = draw_dim(gen);
+    if (*dim == was) {
+        *dim = (uint16_t)(was == 0 ? 2 : was - 1);
+    }
+    return td_tensor_storage_cnt(tensor) <= TD_NUMEL_MAX;
+}
+
+int
+td_gen_drifted(td_gen_t *gen, uint16_t idx)
+{
+    td_node_t node = gen->prog->nodes[idx];
+
+    if (node.kind == TD_KIND_INT && node.i < INT64_MAX - 3) {
+        node.i += (int64_t)td_rng_between(&gen->rng, 1, 3);
+    } else if (!td_rules_is_tensor(&node) || !drift_tensor(gen, &node.tensor)) {
+        return -1;
+    }
+    return td_gen_node_of(gen, &node);
+}
+
 /* ---- edges ---- */
 
 enum { EDGE_BUFFER_CNT = 64 };

@@ -50,6 +50,9 @@ bool td_gen_is_full(td_gen_t const *gen);
 uint16_t td_gen_node(td_gen_t *gen);                     /* any kind that is switched on */
 uint16_t td_gen_node_of(td_gen_t *gen, td_node_t *node); /* this one */
 uint16_t td_gen_int(td_gen_t *gen, int64_t value); /* an int node of that value, found or made */
+/* td_gen_drifted makes what node may be in a later frame under the same name: an int or a
+   tensor's dim is another one.  -1: this node has nothing that could drift. */
+int      td_gen_drifted(td_gen_t *gen, uint16_t node);
 uint8_t  td_gen_kind(td_gen_t *gen);
 void     td_gen_payload(td_gen_t *gen, td_node_t *node); /* draws one; its texts are in gen */
 /* An earlier node to point at: mostly one that nothing points at yet. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/td_alloc.h"
+#include "gen/td_trim.h"
 #include "graph/td_rules.h"
 
 /* What one program has, node by node. */
@@ -14,7 +15,7 @@ typedef struct {
     uint8_t         *roots;   /* roots of the current frame on it */
     uint8_t         *state;   /* of the search for cycles: 0 new, 1 open, 2 done */
     uint32_t         object_cnt;
-    bool             shared, alias, duplicate, changed, cycle, nested;
+    bool             shared, alias, duplicate, changed, cycle, nested, drifts;
     uint32_t         frame_cnt; /* frames with roots */
 } look_t;
 
@@ -265,6 +266,7 @@ count_program(td_stats_t *stats, look_t const *look)
     stats->objects[size < TD_STATS_SIZE_CNT ? size : TD_STATS_SIZE_CNT - 1]++;
     stats->shared_cnt += look->shared;
     stats->frames_cnt += look->frame_cnt >= 2;
+    stats->drift_cnt += look->drifts;
     stats->alias_cnt += look->alias;
     stats->duplicate_cnt += look->duplicate;
     stats->changed_cnt += look->changed;
@@ -279,7 +281,8 @@ td_stats_add(td_stats_t *stats, td_prog_t const *prog)
     uint8_t *bytes = td_calloc(4, (size_t)prog->node_cnt + 1); /* owned */
     look_t   look  = {.prog = prog};
 
-    if (bytes == NULL) {
+    if (bytes == NULL || td_trim_drifts(prog, &look.drifts) != TD_OK) {
+        td_free(bytes);
         return false;
     }
     look.reached = bytes;
@@ -400,9 +403,10 @@ td_stats_json(td_stats_t const *stats, td_writer_t *out)
         uint64_t    count;
     } const programs[] = {
         {"shared", stats->shared_cnt},   {"frames", stats->frames_cnt},
-        {"alias", stats->alias_cnt},     {"duplicate", stats->duplicate_cnt},
-        {"changed", stats->changed_cnt}, {"cycle", stats->cycle_cnt},
-        {"nested", stats->nested_cnt},   {"export", stats->export_cnt},
+        {"drift", stats->drift_cnt},         {"alias", stats->alias_cnt},
+        {"duplicate", stats->duplicate_cnt}, {"changed", stats->changed_cnt},
+        {"cycle", stats->cycle_cnt},         {"nested", stats->nested_cnt},
+        {"export", stats->export_cnt},
     };
 
     td_writer_put_format(out, "{\"programs\": %llu, \"median_objects\": %u",

@@ -25,6 +25,7 @@ typedef struct {
     uint64_t
         shared_cnt; /* an object that is no literal and is used twice: by edges, or as a root */
     uint64_t frames_cnt;    /* two frames or more that have roots */
+    uint64_t drift_cnt;     /* an int or a size that may become dynamic */
     uint64_t alias_cnt;     /* one object under two sources in one frame */
     uint64_t duplicate_cnt; /* the same root twice in one frame */
     uint64_t changed_cnt;   /* a do step */

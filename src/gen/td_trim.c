@@ -173,18 +173,29 @@ drifts(td_shadow_t *shadow, td_prog_t const *prog)
 }
 
 td_status_t
-td_trim_allowed(td_prog_t const *prog, td_weights_t const *weights, bool *allowed)
+td_trim_drifts(td_prog_t const *prog, bool *found)
 {
     td_shadow_t shadow;
-    bool        failed = false;
+    td_status_t status;
+
+    td_shadow_init(&shadow, prog);
+    td_shadow_follow(&shadow);
+    *found = !shadow.failed && drifts(&shadow, prog);
+    status = shadow.failed ? TD_NOMEM : TD_OK;
+    td_shadow_clear(&shadow);
+    return status;
+}
+
+td_status_t
+td_trim_allowed(td_prog_t const *prog, td_weights_t const *weights, bool *allowed)
+{
+    td_status_t status = TD_OK;
+    bool        found  = false;
 
     *allowed = records_allowed(prog, weights);
     if (*allowed && weights->drift_percent == 0) {
-        td_shadow_init(&shadow, prog);
-        td_shadow_follow(&shadow);
-        *allowed = !shadow.failed && !drifts(&shadow, prog);
-        failed   = shadow.failed;
-        td_shadow_clear(&shadow);
+        status   = td_trim_drifts(prog, &found);
+        *allowed = status == TD_OK && !found;
     }
-    return failed ? TD_NOMEM : TD_OK;
+    return status;
 }

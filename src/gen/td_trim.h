@@ -16,4 +16,7 @@ td_status_t td_trim(td_prog_t *prog, size_t sz_max);
    that becomes dynamic.  None is always allowed.  TD_NOMEM. */
 td_status_t td_trim_allowed(td_prog_t const *prog, td_weights_t const *weights, bool *allowed);
 
+/* td_trim_drifts says in *found whether prog may make something dynamic.  TD_NOMEM. */
+td_status_t td_trim_drifts(td_prog_t const *prog, bool *found);
+
 #endif

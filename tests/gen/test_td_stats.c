@@ -62,6 +62,11 @@ static struct {
     {offsetof(td_stats_t, frames_cnt),
      "%0 = list\nframe\nroot sourceless %0\nframe\nroot sourceless %0\n",
      "%0 = list\nframe\nroot sourceless %0\nframe\n"},
+    {offsetof(td_stats_t, drift_cnt),
+     "config specialize_int = False\n%0 = int 5\n%1 = int 6\n"
+     "frame\nroot build local(\"x\") %0\nframe\nroot build local(\"x\") %1\n",
+     "config specialize_int = False\n%0 = int 5\n%1 = int 6\n"
+     "frame\nroot build local(\"x\") %0\nframe\nroot build local(\"y\") %1\n"},
     {offsetof(td_stats_t, alias_cnt),
      "%0 = list\nframe\nroot build local(\"x\") %0\nroot build local(\"y\") %0\n",
      "%0 = list\nframe\nroot build local(\"x\") %0\nframe\nroot build local(\"y\") %0\n"},

@@ -126,7 +126,7 @@ def test_a_crash_becomes_a_finding(work, name, kind):
 
 def one_process(programs, compared, top):
     mix = {name: {"list": 2, "int": 0} for name in ("kinds", "sources", "entries", "changes", "layouts", "dtypes")}
-    mix |= {"config": {"specialize_int": {"True": 1}}, "programs_shared": 1, "programs_frames": 2}
+    mix |= {"config": {"specialize_int": {"True": 1}}, "programs_shared": 1, "programs_frames": 2, "programs_drift": 1}
     return {
         "programs": programs, "compared": compared, "broken": 0, "flaky": 0, "internal_errors": 0, "distinct": programs,
         "top": top, "verdicts": {"agree": compared}, "unsupported": {"L1/x: why": 1}, "findings": {"0a": 1},

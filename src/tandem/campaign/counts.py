@@ -18,8 +18,8 @@ _TABLES = ("kinds", "sources", "entries", "changes", "layouts", "dtypes", "confi
 class Counts:
     """The sum of several processes' counts (see src/target/td_campaign.c).
 
-    numbers   totals by name; with "shared" and "frames": programs with sharing, and
-              with two frames or more
+    numbers   totals by name; with "shared", "frames" and "drift": programs with sharing,
+              with two frames or more, and with ints or sizes that may become dynamic
     tables    for each sort of thing {name: [seen, in programs that were compared]}
     sizes     how many programs have index objects
     """
@@ -43,7 +43,7 @@ class Counts:
         self.arms.update(one["arms"])
         self.top = max(self.top, one["top"])
         self.sizes = [sum(pair) for pair in zip_longest(self.sizes, one["sizes"], fillvalue=0)]
-        for name in ("shared", "frames"):
+        for name in ("shared", "frames", "drift"):
             self.numbers[name] += one["mix_seen"][f"programs_{name}"]
         for column, mix in enumerate(("mix_seen", "mix_compared")):
             for name in _TABLES:
@@ -133,7 +133,7 @@ def summary_lines(counts: Counts, seconds: float) -> list[str]:
         f"programs   {programs} in {seconds:.0f} s ({programs / seconds if seconds else 0:.0f}/s), "
         f"{counts.numbers['distinct']} different, the most frequent {top}",
         f"shape      median {counts.median_size()} objects, {percent(counts.share('shared'))} with sharing, "
-        f"{percent(counts.share('frames'))} with two frames or more",
+        f"{percent(counts.share('frames'))} with two frames or more, {percent(counts.share('drift'))} with shapes that may drift",
         f"compared   {counts.numbers['compared']} ({percent(counts.share('compared'))})",
         "verdicts   " + (", ".join(f"{count} {name}" for name, count in counts.verdicts.items() if count) or "none"),
         f"arms       {len(counts.arms)} reached by programs that agree",
