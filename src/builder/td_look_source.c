@@ -74,7 +74,7 @@ td_look_number(td_look_t *look, td_num_t const *num)
     }
     td_num_put(look->b, num, &text);
     look->failed = look->failed || text.failed;
-    val = td_form_sym(look->obs, "SymInt", text.failed ? "" : text.bytes, text.sz,
+    val          = td_form_sym(look->obs, "SymInt", text.failed ? "" : text.bytes, text.sz,
                       num->no_hint ? td_obs_null(look->obs) : td_obs_int(look->obs, num->hint));
     td_buf_clear(&text);
     return val;

