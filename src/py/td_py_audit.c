@@ -48,6 +48,10 @@ td_audit_clear(td_audit_t *audit)
     *audit = (td_audit_t){0};
 }
 
+/* Objects that are a part of the interpreter (one-character strs, small ints) begin with
+   so many references, and anybody at all may hold one more. */
+enum { REFCNT_OF_EVERYBODY = 900000000 };
+
 Py_ssize_t
 td_audit_refs_differ(td_audit_t const *audit, Py_ssize_t *was, Py_ssize_t *now)
 {
@@ -56,7 +60,7 @@ td_audit_refs_differ(td_audit_t const *audit, Py_ssize_t *was, Py_ssize_t *now)
     for (Py_ssize_t i = 0; i < cnt; i++) {
         Py_ssize_t refcnt = Py_REFCNT(PyTuple_GET_ITEM(audit->objects, i));
 
-        if (refcnt != audit->refcnts[i]) {
+        if (refcnt != audit->refcnts[i] && refcnt < REFCNT_OF_EVERYBODY) {
             if (was != NULL) {
                 *was = audit->refcnts[i];
             }

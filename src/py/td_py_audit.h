@@ -26,7 +26,8 @@ td_status_t td_audit_init(td_audit_t *audit, PyObject *objects);
 void        td_audit_clear(td_audit_t *audit); /* a cleared or zeroed one is fine */
 
 /* td_audit_refs_differ gives the index of the first object whose reference count
-   is not what it was, or -1.  was and now may be NULL.  Runs no Python code. */
+   is not what it was, or -1; objects of the interpreter itself do not count.  was and now
+   may be NULL.  Runs no Python code. */
 Py_ssize_t td_audit_refs_differ(td_audit_t const *audit, Py_ssize_t *was, Py_ssize_t *now);
 
 /* td_audit_block_growth is how many more blocks are allocated now than then
