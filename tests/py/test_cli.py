@@ -1,7 +1,8 @@
 """The command line: exit codes, one line for each kind of bad input, JSON shapes.
 
 Every process here starts a builder or fails before it would, so the tests give a
-process as much to do as they can.
+process as much to do as they can.  With sanitizers run those that take C where
+others do not.
 """
 from __future__ import annotations
 
@@ -168,6 +169,7 @@ def test_a_subject_that_refuses_what_it_calls_done(tandem, tmp_path, subject):
     assert tandem("run", undone, "--subject", subject("refuses"), "--allow-unsupported").returncode == 3
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "text, place",
     [("def f(:\n", ":1:"), ("x = 1\n", ":1:1"), (None, "No such file")],
@@ -181,6 +183,7 @@ def test_a_builder_that_is_none(tandem, program, tmp_path, text, place):
     assert str(builder) in line and place in line
 
 
+@pytest.mark.release
 def test_a_torch_that_is_missing_or_another(tandem, program, tmp_path):
     package = tmp_path / "torch"
     package.mkdir()
@@ -211,6 +214,7 @@ def test_bad_cases(tandem, tmp_path):
         assert case["why"] in result.stderr
 
 
+@pytest.mark.release
 def test_compare_and_show_a_case(tandem, tmp_path):
     path = tmp_path / "case.py"
     path.write_text("print('noise')\n" + CASE)
@@ -228,6 +232,7 @@ def test_compare_and_show_a_case(tandem, tmp_path):
 # ---- both sides -------------------------------------------------------------------------
 
 
+@pytest.mark.release
 def test_reference_against_itself(tandem, program):
     """Nothing on stdout but the document; the same in either order."""
     for order in ("reference", "reference-swapped"):
@@ -239,6 +244,7 @@ def test_reference_against_itself(tandem, program):
         assert found["cases"][0]["signature"] is None and found["cases"][0]["divergences"] == []
 
 
+@pytest.mark.release
 def test_good_and_bad_together(tandem, program, tmp_path):
     """The good one is judged; the bad one decides the exit code."""
     bad = tmp_path / "bad.tdm"
@@ -249,6 +255,7 @@ def test_good_and_bad_together(tandem, program, tmp_path):
     assert f"{bad}:1:1" in result.stderr
 
 
+@pytest.mark.release
 def test_print_of_a_divergence(tandem, program, subject):
     """Where, which field, both values, the reference's arm, the subject's function."""
     result = tandem("run", program, "--subject", subject("refuses"))
