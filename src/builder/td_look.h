@@ -15,6 +15,7 @@ typedef struct {
     td_obs_t     *obs; /* owned */
     td_canon_t    canon;
     td_val_t     *sources; /* owned: tree of each source, 0 until asked for */
+    td_val_t     *guards;  /* owned: row of each guard without payload, 0 until asked for */
     uint32_t      epoch;   /* of marks on payloads */
     bool          failed;  /* memory ran out outside obs */
 } td_look_t;

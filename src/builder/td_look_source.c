@@ -304,6 +304,16 @@ pending_rows(td_look_t *look, pending_t *pending, uint32_t cnt, td_vals_t *rows)
     }
 }
 
+/* plain_row gives the row of a guard without payload: many trackers have it. */
+static td_val_t
+plain_row(td_look_t *look, td_guard_id_t id)
+{
+    if (look->guards[id] == TD_VAL_NONE) {
+        look->guards[id] = row(look, &look->b->frame.guards.guards[id], td_obs_null(look->obs));
+    }
+    return look->guards[id];
+}
+
 /* rows_of writes ids (sorted in place): plain guards that are equal are one, those
    with a payload are each their own. */
 static void
@@ -327,7 +337,7 @@ rows_of(td_look_t *look, uint32_t *ids, uint32_t cnt, td_vals_t *rows)
                 look, ids[i], td_look_source(look, guard->source),
                 td_obs_cstr(look->obs, td_guard_kind_name((td_guard_kind_t)guard->kind))};
         } else {
-            plain[plain_cnt++] = (plain_t){row(look, guard, td_obs_null(look->obs)), ids[i]};
+            plain[plain_cnt++] = (plain_t){plain_row(look, ids[i]), ids[i]};
         }
     }
     plain_rows(look, plain, plain_cnt, rows);

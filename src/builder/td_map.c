@@ -5,7 +5,15 @@
 
 #include "base/td_alloc.h"
 
-enum { FIRST_CAP = 64 };
+enum { FIRST_CAP = 64, LARGE_CAP = 1 << 22 };
+
+/* Every member is put in its place again when a map grows: it grows fast while that
+   costs little memory. */
+static uint32_t
+grown_cap(uint32_t cap)
+{
+    return cap == 0 ? FIRST_CAP : cap < LARGE_CAP ? 4 * cap : 2 * cap;
+}
 
 /* ---- by address ---------------------------------------------------------- */
 
@@ -58,7 +66,7 @@ static bool
 pmap_grow(td_pmap_t *map)
 {
     td_pmap_t old = *map;
-    uint32_t  cap = old.cap == 0 ? FIRST_CAP : 2 * old.cap;
+    uint32_t  cap = grown_cap(old.cap);
 
     map->slots = td_calloc(cap, sizeof *map->slots);
     if (map->slots == NULL) {
@@ -177,7 +185,7 @@ static bool
 smap_grow(td_smap_t *map)
 {
     td_smap_t old = *map;
-    uint32_t  cap = old.cap == 0 ? FIRST_CAP : 2 * old.cap;
+    uint32_t  cap = grown_cap(old.cap);
 
     map->slots = td_calloc(cap, sizeof *map->slots);
     if (map->slots == NULL) {

@@ -660,8 +660,9 @@ look_init(td_look_t *look, td_builder_t *b)
     look->b       = b;
     look->obs     = td_obs_new();
     look->sources = td_calloc(b->frame.sources.next, sizeof *look->sources);
+    look->guards  = td_calloc(b->frame.guards.cnt, sizeof *look->guards);
     look->epoch   = b->frame.epoch;
-    return look->obs != NULL && look->sources != NULL &&
+    return look->obs != NULL && look->sources != NULL && look->guards != NULL &&
            td_canon_init(&look->canon, look->obs, b->objects) == TD_OK;
 }
 
@@ -691,6 +692,7 @@ td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx)
 done:
     td_free(bytes);
     td_free(look.sources);
+    td_free(look.guards);
     td_obs_free(look.obs);
     return result;
 }

@@ -1,6 +1,7 @@
 /* td_bench.c: passes that are timed. */
 #include "check/td_bench.h"
 
+#include <limits.h>
 #include <malloc.h>
 #include <string.h>
 
@@ -36,6 +37,13 @@ td_bench_clock_ns(void)
         (void)td_clock_ns();
     }
     return (td_clock_ns() - before) / ROUNDS;
+}
+
+void
+td_bench_keep_memory(void)
+{
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
 /* ---- objects ------------------------------------------------------------------ */

@@ -36,6 +36,10 @@ td_status_t td_bench_case(td_check_t *check, td_case_t const *in, td_which_t whi
    under valgrind. */
 bool td_bench_counts(void);
 
+/* td_bench_keep_memory has the process keep what it frees from now on, so that passes are
+   timed on memory that is there, as in a process that has run for a while. */
+void td_bench_keep_memory(void);
+
 /* td_bench_clock_ns: what two readings of the clock right after each other are apart. */
 uint64_t td_bench_clock_ns(void);
 

@@ -160,12 +160,24 @@ bench_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     return PyBool_FromLong(td_bench_counts());
 }
 
+PyDoc_STRVAR(keep_doc, "bench_keep_memory()\n\n"
+                       "From now on the process keeps the memory that it gives back, so that a\n"
+                       "pass does not pay for the kernel's making of pages.");
+
+static PyObject *
+bench_keep_memory(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    td_bench_keep_memory();
+    Py_RETURN_NONE;
+}
+
 PyMethodDef td_module_bench_methods[] = {
     {"bench_pass", (PyCFunction)(void (*)(void))bench_pass, METH_VARARGS | METH_KEYWORDS, pass_doc},
     {"bench_harness", bench_harness, METH_O, harness_doc},
     {"bench_arms", bench_arms, METH_O, arms_doc},
     {"bench_pickle", bench_pickle, METH_O, pickle_doc},
     {"bench_clock", bench_clock, METH_NOARGS, clock_doc},
+    {"bench_keep_memory", bench_keep_memory, METH_NOARGS, keep_doc},
     {"bench_counts", bench_counts, METH_NOARGS, counts_doc},
     {NULL, NULL, 0, NULL},
 };

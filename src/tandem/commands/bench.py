@@ -8,7 +8,7 @@ import os
 import time
 from typing import Any
 
-from .. import options, programs, session
+from .. import core, options, programs, session
 from ..bench import families, instructions, measure
 from ..errors import EXIT_OK, BadInput
 from ..output import Output, table
@@ -98,10 +98,11 @@ def _family_lines(document: dict[str, Any]) -> list[str]:
 
 
 def _growth_lines(document: dict[str, Any]) -> list[str]:
-    rows = [("growth", "nodes", "ns/node", "pickle ns/node", "bytes/node", "exponent")]
+    rows = [("growth", "nodes", "ns/node", "first pass", "pickle ns/node", "bytes/node", "exponent")]
     for one in document["growth"]:
         for row in one.get("sizes", []):
-            cells = [_number(row, name) for name in ("ns_per_node", "pickle_ns_per_node", "bytes_per_node")]
+            names = ("ns_per_node", "first_ns_per_node", "pickle_ns_per_node", "bytes_per_node")
+            cells = [_number(row, name) for name in names]
             rows.append((one["family"], str(row["nodes"]), *cells, _number(one, "exponent")))
     return table(rows)
 
@@ -157,6 +158,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         instructions.count_here()
         return EXIT_OK
     effort = measure.QUICK if args.quick else measure.Effort()
+    core.bench_keep_memory()
     clock = measure.Clock()
     corpus = measure.programs(_corpus(args, effort), clock, effort)
     generated = measure.programs(_generated(effort), clock, effort)
