@@ -69,9 +69,9 @@ read_pairs(td_builder_t *b, PyObject *value, pairs_t *pairs)
     PyObject  *item = NULL; /* borrowed from value */
     Py_ssize_t pos  = 0;
 
-    pairs->keys = td_alloc_in(b, 2 * cnt * sizeof *pairs->keys);
+    pairs->keys = td_arena_alloc_raw(&b->frame.arena, 2 * cnt * sizeof *pairs->keys);
     if (pairs->keys == NULL) {
-        return false;
+        return td_stop_nomem(b);
     }
     pairs->values = pairs->keys + cnt;
     if (!PyDict_CheckExact(value) && (PyObject *)Py_TYPE(value) == b->tables.ordered_dict &&

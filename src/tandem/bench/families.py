@@ -17,7 +17,7 @@ class Family:
     is judged against; grows: also built with a million nodes; size: nodes in the
     comparison with the reference; judged: part of the geometric mean; source: where
     the object is said to come from; frames: make gives one object for each frame of
-    the program, not one object."""
+    the program, not one object; roots: one for each root of a frame."""
 
     name: str
     what: str
@@ -29,10 +29,12 @@ class Family:
     judged: bool = False
     source: tuple = ("local", "x")
     frames: bool = False
+    roots: bool = False
 
     def program(self, made: Any) -> list[list[tuple[tuple, Any]]]:
         """The frames that a pass builds of what make gave."""
-        return [[(self.source, one)] for one in (made if self.frames else [made])]
+        frames = made if self.frames else [made]
+        return [[(self.source, one) for one in (frame if self.roots else [frame])] for frame in frames]
 
 
 def flat_ints(n: int) -> tuple[list, int]:
@@ -148,6 +150,10 @@ def functions(n: int) -> tuple[list, int]:
     return [make(index) for index in range(n - 1)], n
 
 
+def sourceless(n: int) -> tuple[list, int]:
+    return [index if index % 2 else f"text {index}" for index in range(n)], n
+
+
 FAMILIES = (
     Family("flat ints", "a list of ints", flat_ints, grows=True, judged=True),
     Family("flat strings", "a list of strs", flat_strings, judged=True),
@@ -165,5 +171,8 @@ FAMILIES = (
     Family("sets", "a list of sets of two ints", sets, size=200),
     Family("enums", "a list of members of two enums", enums, size=200, pickles=False),
     Family("functions", "a list of functions of a user's", functions, size=200, pickles=False),
-    Family("sourceless", "a list of ints without a source", flat_ints, source=("sourceless",), pickles=False),
+    Family(
+        "sourceless", "roots without a source", sourceless,
+        size=200, pickles=False, source=("sourceless",), roots=True,
+    ),
 )
