@@ -140,6 +140,8 @@ def sets(n: int) -> tuple[list, int]:
 
 
 def enums(n: int) -> tuple[list, int]:
+    from .. import objects
+
     return [objects.Level.LOW if index % 2 else objects.Color.RED for index in range(n - 1)], n
 
 
