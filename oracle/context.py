@@ -33,7 +33,6 @@ import torch
 from torch._dynamo import config as dynamo_config
 from torch._dynamo import source as sources
 from torch._dynamo.bytecode_transformation import create_instruction
-from torch._dynamo.mutation_guard import GenerationTracker
 from torch._dynamo.symbolic_convert import InstructionTranslator
 from torch._dynamo.variables import builder as reference
 from torch._dynamo.variables.base import VariableTracker
@@ -314,8 +313,7 @@ class Frame:
         self.internal = [False] * len(steps)
         self.frame_state = program.frame_state
         self.f_locals, self.f_globals = scopes(steps)
-        # What entering a compiled function does: modules made before it are not "dynamic".
-        GenerationTracker.generation += 1
+        state.enter_frame()
         self.tx = InstructionTranslator(
             [], _CODE, self.f_locals, self.f_globals, _BUILTINS, dict(_CODE_OPTIONS), no_compiler,
             program.export, program.export, constraints, set(), self.frame_state,

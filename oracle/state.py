@@ -143,6 +143,8 @@ def prepare(reference) -> None:
     _quieten()
     # Modules are tagged from now on, as after the first optimised call of a process.
     mutation_guard.install_generation_tagging_init()
+    # Far from any int of a program, whose references are counted.
+    mutation_guard.GenerationTracker.generation += 1_000_000
     speed.switch(True)
     _process = _Process(reference)
     _process.generation = mutation_guard.GenerationTracker.generation
@@ -180,6 +182,12 @@ def reset() -> None:
     process.resets += 1
     if process.resets % YOUNG == 0:
         _collect(process)
+
+
+def enter_frame() -> None:
+    """What entering a compiled function does, for either side's frame: modules made
+    before it are not "dynamic"."""
+    _process.tracker.generation += 1
 
 
 def _enter_hooks(process: _Process) -> None:

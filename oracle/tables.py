@@ -31,7 +31,7 @@ _CACHE: dict[str, Any] = {}
 def _classes() -> dict[str, type]:
     """Classes by the name under which the subject asks for them."""
     import torch._ops
-    from torch._dynamo import replay_record
+    from torch._dynamo import eval_frame, mutation_guard, replay_record
     from torch._dynamo.variables import base
     from torch._dynamo.variables import torch as torch_variables
 
@@ -70,6 +70,13 @@ def _classes() -> dict[str, type]:
         "sym_bool": torch.SymBool,
         "default_factory_class": dataclasses._HAS_DEFAULT_FACTORY_CLASS,
         "variable_tracker": base.VariableTracker,
+        "optimized_module": eval_frame.OptimizedModule,
+        "rnn": torch.nn.RNN,
+        "gru": torch.nn.GRU,
+        "lstm": torch.nn.LSTM,
+        "lazy_module": torch.nn.modules.lazy.LazyModuleMixin,
+        "script_module": torch.jit._script.RecursiveScriptModule,
+        "generation_tracker": mutation_guard.GenerationTracker,
     }
     assert len(torch_variables.torch_special_class_types) == 1, "the subject knows one special class"
     return result
@@ -87,7 +94,8 @@ def _distributed() -> dict[str, Any]:
     """Classes whose exact type variables/distributed.py asks for; None without them."""
     from torch._dynamo.variables import functions
 
-    result: dict[str, Any] = {"process_group": None, "device_mesh": None, "placement": None, "collectives": ()}
+    names = ("process_group", "device_mesh", "placement", "data_parallel")
+    result: dict[str, Any] = {**dict.fromkeys(names), "collectives": ()}
     if torch.distributed.is_available():
         from torch._C._distributed_c10d import ProcessGroup
 
@@ -100,6 +108,7 @@ def _distributed() -> dict[str, Any]:
         else:
             result["device_mesh"] = DeviceMesh
             result["placement"] = Placement
+        result["data_parallel"] = torch.nn.parallel.distributed.DistributedDataParallel
         result["collectives"] = tuple(functions._traceable_collective_remaps())
     return result
 
@@ -120,6 +129,11 @@ def _singletons() -> dict[str, Any]:
         "supported_nodes": _pytree.SUPPORTED_NODES,
         "object_setattr": object.__setattr__,
         "module_setattr": torch.nn.Module.__setattr__,
+        "module_getattr": torch.nn.Module.__getattr__,
+        "module_named_parameters": torch.nn.Module.named_parameters,
+        "module_named_buffers": torch.nn.Module.named_buffers,
+        "module_named_modules": torch.nn.Module.named_modules,
+        "module_named_members": torch.nn.Module._named_members,
     }
 
 
@@ -174,9 +188,8 @@ def _live() -> dict[str, Any]:
         "user_allowed_ids": _ids(allowed._allowed_user_defined_function_ids),
         "builtin_ids": allowed._builtin_function_ids(),
         "numpy_ids": allowed._numpy_function_ids(),
-        "generation": GenerationTracker.generation,
-        "dynamic_classes": GenerationTracker.dynamic_classes,
-        "generation_values": GenerationTracker.generation_values,
+        "dynamic_classes": GenerationTracker.dynamic_classes.values,
+        "generation_values": GenerationTracker.generation_values.values,
     }
 
 

@@ -108,9 +108,34 @@ typedef struct {
                                                             X(sparse_bsr, "torch.sparse_bsr")      \
                                                                 X(sparse_bsc, "torch.sparse_bsc")
 
+/* Names that modules are asked for. */
+#define TD_MODULE_NAME_LIST(X)                                        \
+    X(forward, "forward")                                             \
+    X(force_dynamic, "torchdynamo_force_dynamic")                     \
+    X(fsdp_managed, "_is_fsdp_managed_module")                        \
+    X(fsdp_orig_params, "_fsdp_use_orig_params")                      \
+    X(orig_mod, "_orig_mod")                                          \
+    X(own_parameters, "_parameters")                                  \
+    X(own_buffers, "_buffers")                                        \
+    X(own_modules, "_modules")                                        \
+    X(named_parameters, "named_parameters")                           \
+    X(named_buffers, "named_buffers")                                 \
+    X(named_modules, "named_modules")                                 \
+    X(named_members, "_named_members")                                \
+    X(getattr, "__getattr__")                                         \
+    X(generation, "generation")                                       \
+    X(forward_pre_hooks, "_forward_pre_hooks")                        \
+    X(forward_hooks, "_forward_hooks")                                \
+    X(backward_pre_hooks, "_backward_pre_hooks")                      \
+    X(backward_hooks, "_backward_hooks")                              \
+    X(state_dict_pre_hooks, "_state_dict_pre_hooks")                  \
+    X(state_dict_hooks, "_state_dict_hooks")                          \
+    X(load_state_dict_pre_hooks, "_load_state_dict_pre_hooks")        \
+    X(load_state_dict_post_hooks, "_load_state_dict_post_hooks")
+
 typedef struct {
 #define X(field, text) PyObject *field; /* owned */
-    TD_NAME_LIST(X)
+    TD_NAME_LIST(X) TD_MODULE_NAME_LIST(X)
 #undef X
 } td_names_t;
 
@@ -249,6 +274,8 @@ typedef struct {
     td_fxnode_t *first, *last;           /* graph order */
     td_fxnode_t *last_input;
     td_smap_t    module_names;
+    td_pmap_t    module_by_value; /* -> index into modules */
+    td_smap_t    param_index;     /* -> index into param_names */
     td_symbols_t symbols;
     TD_ARRAY(td_unspec_t) unspec;
     td_smap_t unspec_names;    /* -> index into unspec */
@@ -301,6 +328,8 @@ typedef struct {
     PyObject        *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
     PyObject        *plain_layout; /* about; for identity only */
     td_stop_t        stop;         /* why the running root stopped */
+    td_at_t          moved;  /* the source that the last _wrap left its builder with, where it is
+                                another than it had; else id 0 */
     int              frames; /* Python frames that the reference has on its stack now, from the
                                 root */
     char             why[256];
@@ -360,6 +389,13 @@ bool td_make_source(td_builder_t *b, PyObject *spec, td_at_t *at);
 bool td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls,
                  td_src_payload_t payload, PyObject *const *keys, td_src_id_t const *subs,
                  uint32_t cnt, td_at_t *first);
+
+/* td_source_on makes a source of a class without own fields over base; td_source_attr
+   one that names a member: it mirrors AttrSource.__post_init__, where a dotted member
+   is a chain of links, of which only the last has the class asked for. */
+bool td_source_on(td_builder_t *b, td_at_t const *base, td_source_class_t cls, td_at_t *at);
+bool td_source_attr(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *member,
+                    td_at_t *at);
 
 /* td_guard_source_of stops with KeyError where guard_source() raises. */
 bool td_guard_source_of(td_builder_t *b, td_at_t const *at);
@@ -545,8 +581,48 @@ bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_
                        bool should_specialize, td_guard_id_t guard, td_guard_id_t second,
                        td_var_t *out);
 
+/* td_module_key mirrors how register_attr_or_module names what it registers: it finds the
+   name that value has, or makes one of the text and notes it in nn_modules; *fresh says
+   which. */
+bool td_module_key(td_builder_t *b, PyObject *value, char const *text, size_t text_sz,
+                   td_module_t *module, bool *fresh);
+
+/* td_param_name mirrors param_name_to_source[name] = source.  name lives as long as the
+   frame. */
+bool td_param_name(td_builder_t *b, char const *name, size_t name_sz, td_src_id_t source);
+
 /* td_register_attr mirrors register_attr_or_module for a tensor. */
 bool td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out);
+
+/* ---- modules ---------------------------------------------------------------------------- */
+
+/* td_register_module mirrors register_attr_or_module for a module.  name: the source that
+   its name is made of. */
+bool td_register_module(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *module,
+                        td_var_t *out);
+
+/* td_module_attr mirrors getattr(module, name): 1 with a new reference in *found, 0 where
+   it raises AttributeError, -1: stopped by what else it raises.  May run user code. */
+int td_module_attr(td_builder_t *b, PyObject *module, PyObject *name, PyObject **found);
+
+/* td_module_truth mirrors bool(getattr(module, name, False)): 1, 0, -1: stopped. */
+int td_module_truth(td_builder_t *b, PyObject *module, PyObject *name);
+
+/* td_module_is_dynamic mirrors mutation_guard.is_dynamic_nn_module: 1, 0, -1: stopped. */
+int td_module_is_dynamic(td_builder_t *b, PyObject *module);
+
+/* td_module_look_at_hooks mirrors the two calls of nnmodule_has_hooks, whose answers decide
+   about warnings alone. */
+bool td_module_look_at_hooks(td_builder_t *b, PyObject *module);
+
+/* td_module_members mirrors the names that module.named_parameters() (named_buffers() for
+   buffers) yields, which each calls one (a str, kept for the frame) as it comes. */
+bool td_module_members(td_builder_t *b, PyObject *module, bool buffers,
+                       bool (*each)(void *ctx, PyObject *name), void *ctx);
+
+/* td_module_var_source is what the constructors of trackers of modules that are not
+   specialised do with the source that they are given. */
+bool td_module_var_source(td_builder_t *b, td_at_t const *at, td_class_t cls, td_src_id_t *source);
 
 /* ---- observing
    ----------------------------------------------------------------------------------- */

@@ -283,6 +283,20 @@ td_var_clone(td_var_t *out)
     }
 }
 
+/* wrap_again: each copy of the tracker of an FSDP module puts one more source around the
+   one that it has. */
+static bool
+wrap_again(td_builder_t *b, td_var_t *var)
+{
+    td_src_block_t const *block = td_source_block(&b->frame.sources, var->source);
+    td_at_t               at    = {.id         = var->source,
+                                   .depth      = block->depth,
+                                   .where      = block->where,
+                                   .local_root = block->local_root};
+
+    return td_module_var_source(b, &at, (td_class_t)var->cls, &var->source);
+}
+
 bool
 td_var_add_guards(td_builder_t *b, td_var_t *out, td_guard_id_t guard)
 {
@@ -292,6 +306,9 @@ td_var_add_guards(td_builder_t *b, td_var_t *out, td_guard_id_t guard)
         return true;
     }
     td_var_clone(out);
+    if (out->cls == TD_CLASS_FSDPManagedNNModuleVariable && !wrap_again(b, out)) {
+        return false;
+    }
     if (out->guard == 0) {
         out->guard = guard;
         return true;

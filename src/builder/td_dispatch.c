@@ -46,6 +46,27 @@ can_lift_attrs(td_class_t cls)
     return cls == TD_CLASS_TensorVariable || cls == TD_CLASS_UserDefinedObjectVariable;
 }
 
+/* placed mirrors the rest of __call__ for what _wrap made: the tracker learns its source,
+   which is not the builder's first one when _wrap changed that. */
+static bool
+placed(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_at_t from = b->moved.id != 0 ? b->moved : *at;
+
+    td_var_clone(out);
+    if (!td_module_var_source(b, &from, (td_class_t)out->cls, &out->source)) {
+        return false;
+    }
+    if (TD_PLANT(LOST_SOURCE) && out->cls == TD_CLASS_TupleVariable) {
+        out->source = 0;
+    }
+    return !can_lift_attrs((td_class_t)out->cls) ||
+           td_track_obj(b, &from, value,
+                        TD_PLANT(WRONG_EFFECT) ? TD_CLASS_MutableSideEffects
+                                               : TD_CLASS_AttributeMutationExisting,
+                        out);
+}
+
 bool
 td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
@@ -59,15 +80,10 @@ td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     tracked = td_side_effects_find(b, value);
     if (tracked != NULL && !(TD_PLANT(MISSED_ALIAS) && tracked->cls == TD_CLASS_TensorVariable)) {
         good = met_again(b, at, tracked, out);
-    } else if (td_wrap(b, at, value, out)) {
-        td_var_clone(out);
-        out->source = TD_PLANT(LOST_SOURCE) && out->cls == TD_CLASS_TupleVariable ? 0 : at->id;
-        good        = !can_lift_attrs((td_class_t)out->cls) ||
-               td_track_obj(b, at, value,
-                            TD_PLANT(WRONG_EFFECT) ? TD_CLASS_MutableSideEffects
-                                                   : TD_CLASS_AttributeMutationExisting,
-                            out);
+    } else if (b->moved = (td_at_t){0}, td_wrap(b, at, value, out)) {
+        good = placed(b, at, value, out);
     }
+    b->moved = (td_at_t){0};
     b->frames -= TD_DEPTH_CALL;
     return good;
 }

@@ -118,6 +118,8 @@ td_frame_close(td_builder_t *b)
     td_pmap_clear(&frame->fake_by_tensor);
     td_smap_clear(&frame->input_names);
     td_smap_clear(&frame->module_names);
+    td_pmap_clear(&frame->module_by_value);
+    td_smap_clear(&frame->param_index);
     td_smap_clear(&frame->root_names);
     td_namespace_clear(&frame->names);
     td_guards_clear(&frame->guards);

@@ -14,7 +14,9 @@ typedef enum {
     HOLDS_TENSOR,
     HOLDS_SYM,
     HOLDS_FUNCTION,
-    HOLDS_ATTR
+    HOLDS_ATTR,
+    HOLDS_METHOD,
+    HOLDS_MODULE
 } holds_t;
 
 static holds_t
@@ -41,6 +43,10 @@ holds(td_class_t cls)
         return HOLDS_FUNCTION;
     case TD_CLASS_GetAttrVariable:
         return HOLDS_ATTR;
+    case TD_CLASS_UserMethodVariable:
+        return HOLDS_METHOD;
+    case TD_CLASS_NNModuleVariable:
+        return HOLDS_MODULE;
     case TD_CLASS_ComptimeVariable:
     case TD_CLASS_PythonSysModulesVariable:
         return HOLDS_NOTHING;
@@ -59,7 +65,8 @@ typedef struct {
 } gather_t;
 
 /* children gives the trackers that a constructor sees among the attributes: all of
-   them for recursively_contains, all but a default factory for the guards. */
+   them for recursively_contains; for the guards all but a default factory and what a
+   method is bound to. */
 static td_var_t *
 children(td_var_t const *var, uint32_t *cnt)
 {
@@ -70,6 +77,9 @@ children(td_var_t const *var, uint32_t *cnt)
     case HOLDS_DICT:
         *cnt = var->of.dict->cnt;
         return var->of.dict->items;
+    case HOLDS_METHOD:
+        *cnt = 1;
+        return &var->of.method->self;
     default:
         *cnt = 0;
         return NULL;
@@ -88,6 +98,9 @@ seen(td_look_t *look, td_var_t const *var)
         break;
     case HOLDS_DICT:
         mark = &var->of.dict->mark;
+        break;
+    case HOLDS_METHOD:
+        mark = &var->of.method->mark;
         break;
     default:
         return true; /* nothing below it */
@@ -123,7 +136,8 @@ gather_guards(td_look_t *look, td_var_t *var, gather_t *gather)
 
     var = td_var_target(var);
     own_guards(look, var, gather);
-    if (var->cls == TD_CLASS_TupleIteratorVariable || seen(look, var)) {
+    if (var->cls == TD_CLASS_TupleIteratorVariable || var->cls == TD_CLASS_UserMethodVariable ||
+        seen(look, var)) {
         return;
     }
     items = children(var, &cnt);
@@ -174,7 +188,7 @@ gather_muts(td_look_t *look, td_var_t const *var, gather_t *gather)
     }
     if (holds((td_class_t)var->cls) == HOLDS_LIST) {
         mut_add(look, gather, &var->of.list->made_with);
-    } else {
+    } else if (holds((td_class_t)var->cls) == HOLDS_DICT) {
         mut_add(look, gather, &var->of.dict->made_with);
     }
     items = children(var, &cnt);
@@ -485,6 +499,8 @@ put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
     switch (var->cls) {
     case TD_CLASS_AutogradFunctionContextVariable:
     case TD_CLASS_UserDefinedObjectVariable:
+    case TD_CLASS_UnspecializedNNModuleVariable:
+    case TD_CLASS_FSDPManagedNNModuleVariable:
         td_fields_put(fields, TD_FIELD_UserDefinedObjectVariable_value_type,
                       td_look_value(look, (PyObject *)Py_TYPE(var->of.value)));
         break;
@@ -497,6 +513,14 @@ put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
         td_fields_put(fields, TD_FIELD_AutogradFunctionContextVariable__saved_tensors,
                       td_obs_list(look->obs, NULL, 0));
     }
+}
+
+static void
+put_function(td_look_t *look, td_function_t const *function, td_fields_t *fields)
+{
+    td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn, td_look_value(look, function->fn));
+    td_fields_put(fields, TD_FIELD_UserFunctionVariable_is_constant,
+                  td_obs_bool(look->obs, function->is_constant));
 }
 
 static void
@@ -524,10 +548,18 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
                       td_look_number(look, &var->of.sym->number));
         break;
     case HOLDS_FUNCTION:
-        td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn,
-                      td_look_value(look, var->of.function->fn));
-        td_fields_put(fields, TD_FIELD_UserFunctionVariable_is_constant,
-                      td_obs_bool(look->obs, var->of.function->is_constant));
+        put_function(look, var->of.function, fields);
+        break;
+    case HOLDS_METHOD:
+        put_function(look, &var->of.method->function, fields);
+        td_fields_put(fields, TD_FIELD_UserMethodVariable_obj,
+                      td_look_tracker(look, &var->of.method->self));
+        break;
+    case HOLDS_MODULE:
+        td_fields_put(fields, TD_FIELD_NNModuleVariable_module_type,
+                      td_look_value(look, var->of.module->type));
+        td_fields_put(fields, TD_FIELD_NNModuleVariable_module_key,
+                      td_look_name(look, var->of.module->key, var->of.module->key_sz));
         break;
     case HOLDS_ATTR:
         td_fields_put(fields, TD_FIELD_GetAttrVariable_obj,

@@ -178,7 +178,8 @@ has_lying_meta(PyTypeObject *type)
         PyObject *name  = PyUnicode_FromString(asked[i]);                           /* owned */
         PyObject *own   = name == NULL ? NULL : _PyType_Lookup(meta, name);         /* borrowed */
         PyObject *plain = name == NULL ? NULL : _PyType_Lookup(&PyType_Type, name); /* borrowed */
-        bool      lies  = own != plain && own != NULL && Py_TYPE(own)->tp_descr_get != NULL;
+        bool      lies  = own != plain && own != NULL && Py_TYPE(own)->tp_descr_get != NULL &&
+                    !Py_IS_TYPE(own, &PyWrapperDescr_Type); /* a slot in C: pybind11's */
 
         Py_XDECREF(name);
         PyErr_Clear();

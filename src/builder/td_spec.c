@@ -70,10 +70,15 @@ one(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *key, 
     return true;
 }
 
-/* attr mirrors AttrSource.__post_init__: a dotted member is a chain of links, of
-   which only the last has the class asked for. */
-static bool
-attr(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *member, td_at_t *at)
+bool
+td_source_on(td_builder_t *b, td_at_t const *base, td_source_class_t cls, td_at_t *at)
+{
+    return one(b, base, cls, NULL, TD_WHERE_LOCAL, false, at);
+}
+
+bool
+td_source_attr(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *member,
+               td_at_t *at)
 {
     Py_ssize_t dot  = PyUnicode_FindChar(member, '.', 0, PyUnicode_GET_LENGTH(member), -1);
     PyObject  *head = NULL; /* owned */
@@ -89,7 +94,7 @@ attr(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *memb
     if (head == NULL || tail == NULL) {
         td_stop_python(b);
     } else {
-        good = attr(b, base, TD_SOURCE_CLASS_AttrSource, head, &link) &&
+        good = td_source_attr(b, base, TD_SOURCE_CLASS_AttrSource, head, &link) &&
                one(b, &link, cls, tail, TD_WHERE_LOCAL, false, at);
     }
     Py_XDECREF(head);
@@ -157,9 +162,9 @@ make(td_builder_t *b, PyObject *spec, td_at_t *at)
     }
     switch (row->rest) {
     case REST_NONE:
-        return one(b, &base, row->cls, NULL, TD_WHERE_LOCAL, false, at);
+        return td_source_on(b, &base, row->cls, at);
     case REST_NAME:
-        return attr(b, &base, row->cls, last, at);
+        return td_source_attr(b, &base, row->cls, last, at);
     case REST_INDEX:
     case REST_KEY:
         break;

@@ -56,6 +56,7 @@ make_names(td_builder_t *b)
         return fail(b, "out of memory");               \
     }
     TD_NAME_LIST(X)
+    TD_MODULE_NAME_LIST(X)
 #undef X
     return 0;
 }
@@ -110,6 +111,7 @@ program_close(void *self)
     td_frame_state_clear(&b->state);
 #define X(field, text) Py_CLEAR(b->names.field);
     TD_NAME_LIST(X)
+    TD_MODULE_NAME_LIST(X)
 #undef X
     Py_CLEAR(b->objects);
     Py_CLEAR(b->config);

@@ -40,6 +40,13 @@
             X(fx_reserved, OBJECT) /* frozenset of names that no node may have */                  \
         X(memory_formats, OBJECT)  /* tuple */                                                     \
         X(strided, OBJECT)         /* the layout */                                                \
+        X(optimized_module, CLASS) X(rnn, CLASS) X(gru, CLASS) X(lstm, CLASS)                      \
+        X(lazy_module, CLASS) X(data_parallel, OPTION) X(script_module, CLASS)                     \
+        X(module_getattr, OBJECT) X(module_named_parameters, OBJECT)                               \
+        X(module_named_buffers, OBJECT) X(module_named_modules, OBJECT)                            \
+        X(module_named_members, OBJECT)                                                            \
+        X(generation_tracker, CLASS) /* its `generation` moves: LIVE */                            \
+        X(dynamic_classes, OBJECT) X(generation_values, OBJECT) /* LIVE dicts: id -> value */      \
         X(lazy_modules, OBJECT)    /* LIVE dict: root module -> what is still to run */            \
         X(default_factory_class, CLASS) X(variable_tracker, CLASS)                                 \
         X(allowed_ids, IDS) X(disallowed_ids, IDS) X(user_allowed_ids, IDS) /* LIVE */             \

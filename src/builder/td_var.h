@@ -73,6 +73,14 @@ typedef struct {
     td_var_t   *obj;  /* in the arena */
     char const *name; /* static */
 } td_attr_var_t;
+/* Payload of NNModuleVariable. */
+typedef struct {
+    PyObject   *type; /* borrowed from the frame's keep */
+    char const *key;  /* the name in nn_modules */
+    size_t      key_sz;
+} td_module_var_t;
+
+typedef struct td_method td_method_t;
 
 struct td_var {
     uint16_t         cls; /* td_class_t; TD_VAR_ALIAS */
@@ -89,8 +97,17 @@ struct td_var {
         td_sym_var_t    *sym;
         td_function_t   *function;
         td_attr_var_t   *attr;
+        td_module_var_t *module;
+        td_method_t     *method;
         td_var_t        *alias;
     } of;
+};
+
+/* Payload of UserMethodVariable. */
+struct td_method {
+    td_function_t function;
+    td_var_t      self; /* obj */
+    uint32_t      mark; /* as above */
 };
 
 /* td_var_target follows an alias. */

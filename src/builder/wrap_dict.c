@@ -263,8 +263,12 @@ td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         return false;
     }
     b->frames -= TD_DEPTH_COMP;
-    if (is_default && !build_factory(b, at, value, dict)) {
-        return false;
+    if (is_default) {
+        b->moved = (td_at_t){0};
+        if (!build_factory(b, at, value, dict)) {
+            return false;
+        }
+        at = b->moved.id != 0 ? &b->moved : at;
     }
     td_var_make(out, is_default ? TD_CLASS_DefaultDictVariable : TD_CLASS_ConstDictVariable, guard);
     out->of.dict = dict;

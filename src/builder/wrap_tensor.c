@@ -139,65 +139,31 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
 
 /* ---- register_attr_or_module -------------------------------------------------------------- */
 
-/* module_key finds or makes the name under which tensor is registered.  by_source:
+/* attr_key finds or makes the name under which tensor is registered.  by_source:
    nothing but its constant source made it an attribute, and then the source's name
    was turned into a word before it came here. */
 static bool
-module_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool by_source,
-           td_module_t *module)
+attr_key(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool by_source, td_module_t *module)
 {
-    td_frame_t *frame = &b->frame;
-    td_buf_t    name  = {0};
-    td_buf_t    first = {0};
-    td_buf_t    base  = {0};
-    td_buf_t    key   = {0};
-    bool        good  = false;
+    td_buf_t name  = {0};
+    td_buf_t word  = {0};
+    bool     fresh = false;
+    bool     good  = td_source_name(&b->frame.sources, at->id, &name);
 
-    for (uint32_t i = 0; i < frame->modules.cnt; i++) {
-        if (frame->modules.at[i].value == tensor) {
-            *module = frame->modules.at[i];
-            return true;
-        }
-    }
-    good = td_source_name(&frame->sources, at->id, &name);
     if (good && by_source) {
-        td_fxname_target(&first, name.bytes, name.sz);
+        td_fxname_target(&word, name.bytes, name.sz);
     } else if (good) {
-        td_buf_put(&first, name.bytes, name.sz);
+        td_buf_put(&word, name.bytes, name.sz);
     }
-    td_fxname_module_key(&base, first.bytes == NULL ? "" : first.bytes, first.sz);
-    td_fxname_free_suffix(&key, &frame->module_names, base.bytes, base.sz);
-    *module = (td_module_t){.value = tensor, .key_sz = key.sz};
-    if (good && !key.failed) {
-        module->key = td_arena_dup(&frame->arena, key.bytes, key.sz);
+    if (!good || word.failed) {
+        good = PyErr_Occurred() ? td_stop_python(b) : td_stop_nomem(b);
+    } else {
+        good =
+            td_module_key(b, tensor, word.bytes == NULL ? "" : word.bytes, word.sz, module, &fresh);
     }
-    good = module->key != NULL &&
-           td_smap_put(&frame->module_names, module->key, module->key_sz, 0) &&
-           TD_ARRAY_PUSH(frame->modules, *module);
     td_buf_clear(&name);
-    td_buf_clear(&first);
-    td_buf_clear(&base);
-    td_buf_clear(&key);
-    if (!good) {
-        return PyErr_Occurred() ? td_stop_python(b) : td_stop_nomem(b);
-    }
-    return td_keep(b, tensor);
-}
-
-/* note_param mirrors param_name_to_source[module_key] = source. */
-static bool
-note_param(td_builder_t *b, td_module_t const *module, td_src_id_t source)
-{
-    td_frame_t     *frame = &b->frame;
-    td_param_name_t row   = {.name = module->key, .name_sz = module->key_sz, .source = source};
-
-    for (uint32_t i = 0; i < frame->param_names.cnt; i++) {
-        if (frame->param_names.at[i].name == row.name) {
-            frame->param_names.at[i].source = source;
-            return true;
-        }
-    }
-    return TD_ARRAY_PUSH(frame->param_names, row) || td_stop_nomem(b);
+    td_buf_clear(&word);
+    return good;
 }
 
 bool
@@ -221,10 +187,10 @@ td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t 
         !td_source_guard(b, at, TD_GUARD_DATA_PTR_MATCH, false, &pointer)) {
         return false;
     }
-    if (!module_key(b, at, tensor,
-                    at->where == TD_WHERE_CONSTANT && (address == NULL || address == Py_None),
-                    &module) ||
-        !note_param(b, &module, at->id)) {
+    if (!attr_key(b, at, tensor,
+                  at->where == TD_WHERE_CONSTANT && (address == NULL || address == Py_None),
+                  &module) ||
+        !td_param_name(b, module.key, module.key_sz, at->id)) {
         return false;
     }
     node = td_graph_get_attr(b, module.key, module.key_sz);

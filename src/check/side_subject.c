@@ -204,6 +204,10 @@ td_subject_run_frame(td_subject_run_t *run, size_t frame_idx)
     PyObject       *constraints = Py_None; /* borrowed */
 
     TD_TRY(scope_make(run, live_steps(run->live, frame_idx)));
+    /* On shared objects the reference has just opened this frame. */
+    if (!run->live->shared && td_reference_enter_frame(subject->reference) < 0) {
+        return TD_PYERR;
+    }
     if (run->live->constraints != NULL) {
         constraints = PyList_GetItem(run->live->constraints, (Py_ssize_t)frame_idx);
         if (constraints == NULL) {

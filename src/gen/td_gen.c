@@ -86,6 +86,7 @@ applies(uint8_t op, uint8_t kind)
     bool dict =
         kind == TD_KIND_DICT || kind == TD_KIND_ORDERED_DICT || kind == TD_KIND_DEFAULT_DICT;
     bool tensor = kind == TD_KIND_TENSOR || kind == TD_KIND_PARAMETER;
+    bool module = kind == TD_KIND_NN_MODULE || kind == TD_KIND_MODULE;
 
     switch (op) {
     case TD_DO_APPEND:
@@ -97,7 +98,11 @@ applies(uint8_t op, uint8_t kind)
     case TD_DO_CLEAR:
         return list || dict || kind == TD_KIND_SET;
     case TD_DO_SETATTR:
-        return tensor || kind == TD_KIND_OBJECT || kind == TD_KIND_NN_MODULE;
+        return tensor || kind == TD_KIND_OBJECT || module;
+    case TD_DO_MARK_CLASS_DYNAMIC:
+    case TD_DO_MAKE_NEW:
+    case TD_DO_PATCH_FORWARD:
+        return module;
     case TD_DO_MOVE_TO_END:
         return kind == TD_KIND_ORDERED_DICT;
     default:
@@ -166,6 +171,7 @@ draw_operands(td_gen_t *gen, td_step_t *step)
         step->other[1] = (uint16_t)value;
         break;
     case TD_DO_APPEND:
+    case TD_DO_PATCH_FORWARD:
         value          = pick_value(gen, step->node);
         step->other[0] = (uint16_t)value;
         break;

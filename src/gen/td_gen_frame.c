@@ -114,13 +114,16 @@ static td_text_t
 draw_attr(td_gen_t *gen, td_node_t const *node)
 {
     static char const *const attrs[]   = {"a", "b", "c", "d"};
-    static char const *const weights[] = {"weight", "bias", "training"};
+    static char const *const weights[] = {"weight", "bias", "training", "_forward_hooks"};
 
     if (node != NULL && node->kind == TD_KIND_OBJECT) {
         return td_text(attrs[td_rng_below(&gen->rng, 4)]);
     }
     if (node != NULL && node->kind == TD_KIND_NN_MODULE) {
-        return td_text(weights[td_rng_below(&gen->rng, 3)]);
+        return td_text(weights[td_rng_below(&gen->rng, 4)]);
+    }
+    if (node != NULL && node->kind == TD_KIND_MODULE && td_rng_chance(&gen->rng, 70)) {
+        return td_text(attrs[td_rng_below(&gen->rng, 4)]);
     }
     return td_text(td_wire_name(td_rng_below(&gen->rng, td_wire_name_cnt())));
 }

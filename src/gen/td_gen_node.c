@@ -412,6 +412,23 @@ is_tuple(td_gen_t const *gen, uint16_t node)
     return gen->prog->nodes[node].kind == TD_KIND_TUPLE;
 }
 
+static bool
+is_module(td_gen_t const *gen, uint16_t node)
+{
+    uint8_t kind = gen->prog->nodes[node].kind;
+
+    return kind == TD_KIND_MODULE || kind == TD_KIND_NN_MODULE;
+}
+
+/* What modules are made to hold. */
+static bool
+is_module_part(td_gen_t const *gen, uint16_t node)
+{
+    uint8_t kind = gen->prog->nodes[node].kind;
+
+    return is_module(gen, node) || kind == TD_KIND_PARAMETER || kind == TD_KIND_TENSOR;
+}
+
 static uint16_t
 find_or_pick(td_gen_t *gen, bool (*pred)(td_gen_t const *, uint16_t))
 {
@@ -466,6 +483,13 @@ draw_fixed_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
         for (int i = 0; i < 3; i++) {
             edges[node->edge_cnt++] = find_or_pick(gen, is_slice_part);
         }
+        return true;
+    case TD_KIND_MEMBER:
+        viewed                  = td_gen_find(gen, is_module);
+        edges[node->edge_cnt++] = (uint16_t)(viewed >= 0 ? viewed : 0);
+        return viewed >= 0;
+    case TD_KIND_MODULE:
+        edges[node->edge_cnt++] = find_or_pick(gen, is_module_part);
         return true;
     case TD_KIND_DEFAULT_DICT:
     case TD_KIND_PARTIAL:

@@ -76,7 +76,9 @@ live_choice(td_kind_t kind, size_t idx)
     if (place != NULL && *place == NULL) {
         char const *path = td_choice_path((uint8_t)kind, idx);
 
-        *place = kind == TD_KIND_DEVICE ? device(path) : found(path);
+        *place = kind == TD_KIND_DEVICE   ? device(path)
+                 : kind == TD_KIND_MEMBER ? PyUnicode_InternFromString(path)
+                                          : found(path);
     }
     return place == NULL ? NULL : *place;
 }

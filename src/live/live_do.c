@@ -178,6 +178,28 @@ mark(PyObject *const *function, td_state_t const *state, change_t const *change)
     return done(td_call(*function, args, 2));
 }
 
+/* mark_module calls a method of Dynamo's notes on modules with told, the module or its
+   class. */
+static int
+mark_module(td_state_t const *state, PyObject *module, PyObject *told, PyObject *method)
+{
+    PyObject *args[2] = {state->generation_tracker, told};
+
+    if (!PyObject_TypeCheck(module, (PyTypeObject *)state->module)) {
+        return 0;
+    }
+    return done(td_call_method(method, args, 2));
+}
+
+static int
+patch_forward(td_state_t const *state, change_t const *change)
+{
+    if (!PyObject_TypeCheck(change->object, (PyTypeObject *)state->module)) {
+        return 0;
+    }
+    return td_call_set_attr(change->object, state->name_forward, change->first);
+}
+
 static int
 change_make(td_state_t const *state, change_t const *change)
 {
@@ -204,6 +226,13 @@ change_make(td_state_t const *state, change_t const *change)
         return reverse(state, change);
     case TD_DO_MOVE_TO_END:
         return move_to_end(state, change);
+    case TD_DO_MARK_CLASS_DYNAMIC:
+        return mark_module(state, change->object, (PyObject *)Py_TYPE(change->object),
+                           state->name_mark_class_dynamic);
+    case TD_DO_MAKE_NEW:
+        return mark_module(state, change->object, change->object, state->name_tag);
+    case TD_DO_PATCH_FORWARD:
+        return patch_forward(state, change);
     case TD_DO_TAG_END:
         break;
     }
@@ -252,6 +281,7 @@ may_set_attr(td_node_t const *node)
     switch (node->kind) {
     case TD_KIND_OBJECT:
     case TD_KIND_NN_MODULE:
+    case TD_KIND_MODULE:
     case TD_KIND_TENSOR:
     case TD_KIND_PARAMETER:
     case TD_KIND_ORDERED_DICT:
@@ -272,6 +302,7 @@ allowed(live_maker_t *maker, td_step_t const *step)
     case TD_DO_MOVE_TO_END:
         return maker->hash[step->other[0]].cost != LIVE_HASH_NONE;
     case TD_DO_SETATTR:
+    case TD_DO_PATCH_FORWARD:
         return may_set_attr(&maker->prog->nodes[step->node]);
     default:
         return 1;
@@ -283,6 +314,13 @@ is_mark(uint8_t op)
 {
     return op == TD_DO_MARK_DYNAMIC || op == TD_DO_MARK_WEAK_DYNAMIC || op == TD_DO_MARK_STATIC ||
            op == TD_DO_MARK_STATIC_ADDRESS;
+}
+
+/* is_late: the change is a function of Dynamo's. */
+static int
+is_late(uint8_t op)
+{
+    return is_mark(op) || op == TD_DO_MARK_CLASS_DYNAMIC || op == TD_DO_MAKE_NEW;
 }
 
 /* number gives the int operand of a mark: a new reference. */
@@ -332,7 +370,7 @@ live_do(live_maker_t *maker, td_step_t const *step)
     if (!allowed(maker, step)) {
         return PyCFunction_New(&nothing_def, NULL);
     }
-    if (is_mark(step->op) && td_state_late() == NULL) {
+    if (is_late(step->op) && td_state_late() == NULL) {
         return NULL;
     }
     change = change_new(maker, step);

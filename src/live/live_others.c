@@ -1,4 +1,4 @@
-/* live_others.c: looked-up objects, instances of user classes, partials. */
+/* live_others.c: looked-up objects, instances of user classes, partials, modules. */
 #include "live/live_private.h"
 
 #include "base/td_assert.h"
@@ -100,4 +100,33 @@ live_make_partial(live_maker_t *maker, td_node_t const *node)
         args[0] = (PyObject *)&PyLong_Type; /* the kind is partial whatever the edge is */
     }
     return td_call(maker->state->partial, args, cnt);
+}
+
+/* ---- modules ------------------------------------------------------------------------ */
+
+PyObject *
+live_make_module(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *make = live_choice(TD_KIND_MODULE, (size_t)node->i); /* borrowed */
+    PyObject *edges[ATTR_CNT_MAX];
+    PyObject *module = NULL; /* owned, returned */
+
+    TD_ASSERT(node->edge_cnt <= ATTR_CNT_MAX);
+    for (size_t i = 0; i < node->edge_cnt; i++) {
+        edges[i] = live_edge(maker, node, i); /* borrowed from objects */
+    }
+    module = make == NULL ? NULL : td_call(make, edges, node->edge_cnt);
+    if (module != NULL && live_attach(maker, node, module) < 0) {
+        Py_CLEAR(module);
+    }
+    return module;
+}
+
+PyObject *
+live_make_member(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *args[2] = {live_edge(maker, node, 0), NULL};
+
+    args[1] = live_choice(TD_KIND_MEMBER, (size_t)node->i); /* borrowed */
+    return args[1] == NULL ? NULL : td_call(maker->state->member_of, args, 2);
 }

@@ -68,6 +68,8 @@ PyObject *live_make_choice(live_maker_t    *maker,
                            td_node_t const *node); /* looked up, or its factory's */
 PyObject *live_make_object(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_partial(live_maker_t *maker, td_node_t const *node);
+PyObject *live_make_module(live_maker_t *maker, td_node_t const *node);
+PyObject *live_make_member(live_maker_t *maker, td_node_t const *node);
 
 /* live_attach lets an object whose class is watched (tandem.objects) note its
    calls: 0, or -1 with an exception. */
@@ -120,6 +122,18 @@ int       live_do_now(live_maker_t *maker, td_step_t const *step);
 /* live_constraints gives the constraints of the frame that begins at steps[at]:
    a new list, or a new reference to None when it has none. */
 PyObject *live_constraints(live_maker_t *maker, uint32_t at);
+
+/* live_holds_more says whether the object of such a node holds objects of its own making. */
+static inline int
+live_holds_more(uint8_t kind)
+{
+    return kind == TD_KIND_NN_MODULE || kind == TD_KIND_MODULE || kind == TD_KIND_MEMBER ||
+           kind == TD_KIND_BOUND_METHOD;
+}
+
+/* live_reach gives the objects of a program's nodes and behind them those that its modules
+   hold beside: a new tuple. */
+PyObject *live_reach(td_prog_t const *prog, PyObject *objects);
 
 /* live_walk gives a new tuple of the objects that the frames of a case reach. */
 PyObject *live_walk(PyObject *frames);

@@ -1,5 +1,5 @@
-/* live_walk.c: the objects that a case's frames reach, found by reading what an
-   object is made of; no code of the objects' own runs. */
+/* live_walk.c: the objects that a case's frames reach, or a program's modules, found
+   by reading what an object is made of; no code of the objects' own runs. */
 #include "live/live_private.h"
 
 #include "base/td_assert.h"
@@ -21,29 +21,33 @@ is_atom(PyObject *object)
            PyFloat_CheckExact(object) || PyUnicode_CheckExact(object);
 }
 
+/* note marks object as seen: 1, 0 where it was before, -1 with an exception. */
+static int
+note(walk_t *walk, PyObject *object)
+{
+    PyObject *address = PyLong_FromVoidPtr(object); /* owned */
+    int       result  = address == NULL ? -1 : PyDict_Contains(walk->seen, address);
+
+    if (result >= 0) {
+        result = result == 1 ? 0 : PyDict_SetItem(walk->seen, address, Py_None) < 0 ? -1 : 1;
+    }
+    Py_XDECREF(address);
+    return result;
+}
+
 static int
 meet(void *ctx, PyObject *object)
 {
-    walk_t   *walk    = ctx;
-    PyObject *address = NULL; /* owned */
-    int       result  = 0;
+    walk_t *walk   = ctx;
+    int     result = 0;
 
-    if (is_atom(object) || PyList_GET_SIZE(walk->found) >= OBJECT_CNT_MAX) {
+    /* A weak reference to an object is one to everybody who takes one. */
+    if (is_atom(object) || PyWeakref_CheckRefExact(object) ||
+        PyList_GET_SIZE(walk->found) >= OBJECT_CNT_MAX) {
         return 0;
     }
-    address = PyLong_FromVoidPtr(object);
-    if (address == NULL) {
-        return -1;
-    }
-    result = PyDict_Contains(walk->seen, address);
-    if (result == 0) {
-        result = PyDict_SetItem(walk->seen, address, Py_None);
-        if (result == 0) {
-            result = PyList_Append(walk->found, object);
-        }
-    }
-    Py_DECREF(address);
-    return result < 0 ? -1 : 0;
+    result = note(walk, object);
+    return result == 1 ? PyList_Append(walk->found, object) : result;
 }
 
 static int
@@ -214,14 +218,10 @@ frame_meet(walk_t *walk, PyObject *frame)
     return 0;
 }
 
+/* queue_meet meets what is below everything that was found. */
 static int
-walk_all(walk_t *walk, PyObject *frames)
+queue_meet(walk_t *walk)
 {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(frames); i++) {
-        if (frame_meet(walk, PyList_GET_ITEM(frames, i)) < 0) {
-            return -1;
-        }
-    }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(walk->found); i++) {
         PyObject *object = PyList_GET_ITEM(walk->found, i); /* borrowed; found only grows */
 
@@ -230,6 +230,59 @@ walk_all(walk_t *walk, PyObject *frames)
         }
     }
     return 0;
+}
+
+static int
+walk_all(walk_t *walk, PyObject *frames)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(frames); i++) {
+        if (frame_meet(walk, PyList_GET_ITEM(frames, i)) < 0) {
+            return -1;
+        }
+    }
+    return queue_meet(walk);
+}
+
+/* members_meet meets what is below those objects whose node may hold more than its edges. */
+static int
+members_meet(walk_t *walk, td_prog_t const *prog, PyObject *objects)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects); i++) {
+        PyObject *object = PyTuple_GET_ITEM(objects, i); /* borrowed */
+
+        if (!is_atom(object) && note(walk, object) < 0) {
+            return -1;
+        }
+        if (live_holds_more(prog->nodes[i].kind) && PyList_Append(walk->found, object) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyObject *
+live_reach(td_prog_t const *prog, PyObject *objects)
+{
+    walk_t     walk   = {0};
+    PyObject  *more   = NULL; /* owned */
+    PyObject  *result = NULL; /* owned, returned */
+    Py_ssize_t roots  = 0;
+
+    walk.state = td_state_get();
+    walk.found = PyList_New(0);
+    walk.seen  = PyDict_New();
+    if (walk.state != NULL && walk.found != NULL && walk.seen != NULL &&
+        members_meet(&walk, prog, objects) == 0) {
+        roots = PyList_GET_SIZE(walk.found);
+        if (queue_meet(&walk) == 0 && PyList_SetSlice(walk.found, 0, roots, NULL) == 0) {
+            more = PyList_AsTuple(walk.found);
+        }
+    }
+    result = more == NULL ? NULL : PySequence_Concat(objects, more);
+    Py_XDECREF(more);
+    Py_CLEAR(walk.seen);
+    Py_CLEAR(walk.found);
+    return result;
 }
 
 PyObject *

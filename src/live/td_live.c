@@ -50,6 +50,8 @@ static live_make_t const make_table[TD_KIND_TAG_END] = {
     [TD_KIND_BOUND_METHOD]   = live_make_choice,
     [TD_KIND_AUTOGRAD]       = live_make_choice,
     [TD_KIND_HIGHER_ORDER]   = live_make_choice,
+    [TD_KIND_MODULE]         = live_make_module,
+    [TD_KIND_MEMBER]         = live_make_member,
 };
 
 /* ---- objects --------------------------------------------------------------------- */
@@ -192,6 +194,27 @@ config_make(td_prog_t const *prog, td_live_t *live)
     return 0;
 }
 
+/* objects_complete puts what the program's modules hold behind its own objects. */
+static int
+objects_complete(td_prog_t const *prog, td_live_t *live)
+{
+    PyObject *all  = NULL; /* owned, handed on */
+    int       more = 0;
+
+    for (uint32_t i = 0; i < prog->node_cnt; i++) {
+        more = more || live_holds_more(prog->nodes[i].kind);
+    }
+    if (!more) {
+        return 0;
+    }
+    all = live_reach(prog, live->objects);
+    if (all == NULL) {
+        return -1;
+    }
+    Py_SETREF(live->objects, all);
+    return 0;
+}
+
 /* ---- the whole ------------------------------------------------------------------- */
 
 static td_status_t
@@ -246,7 +269,8 @@ td_live_from_program(td_prog_t const *prog, td_live_t *live)
 
     TD_TRY(live_init(live, (Py_ssize_t)prog->node_cnt));
     TD_TRY(maker_init(&maker, prog, live));
-    if (objects_make(&maker) < 0 || frames_make(&maker, live) < 0 || config_make(prog, live) < 0) {
+    if (objects_make(&maker) < 0 || frames_make(&maker, live) < 0 || config_make(prog, live) < 0 ||
+        objects_complete(prog, live) < 0) {
         status = TD_PYERR;
         goto done;
     }

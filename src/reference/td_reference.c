@@ -333,6 +333,18 @@ td_reference_tables(td_reference_t *reference)
     return reference->tables == NULL ? NULL : PyObject_CallNoArgs(reference->tables);
 }
 
+int
+td_reference_enter_frame(td_reference_t *reference)
+{
+    PyObject *enter  = td_state_find("tandem.oracle.state", "enter_frame"); /* owned */
+    PyObject *result = enter == NULL ? NULL : PyObject_CallNoArgs(enter);   /* owned */
+
+    (void)reference;
+    Py_XDECREF(enter);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
 void
 td_reference_on_step(td_reference_t *reference, td_step_hook_t hook, void *ctx)
 {

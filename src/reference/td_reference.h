@@ -45,6 +45,10 @@ int td_reference_recursion_left(td_reference_t const *reference);
    from to the same value; called before each materialisation. */
 td_status_t td_reference_reset(td_reference_t *reference);
 
+/* td_reference_enter_frame is what every frame begins with that the reference does not open
+   itself: modules made before it are not "dynamic".  -1: Python exception. */
+int td_reference_enter_frame(td_reference_t *reference);
+
 /* td_reference_config gives a new dict of every Dynamo config value a builder
    may read, as in force under live's own values; td_reference_tables the module
    data that a subject may read (keys: td_tables.h).  NULL: Python exception. */

@@ -15,6 +15,7 @@ the reference builder is loaded.
 
 from __future__ import annotations
 
+import abc
 import collections
 import dataclasses
 import enum
@@ -389,6 +390,298 @@ def make_sequential() -> torch.nn.Module:
 def make_lstm() -> torch.nn.Module:
     """A module of the RNN family."""
     return _filled(torch.nn.LSTM(2, 2))
+
+
+def make_rnn() -> torch.nn.Module:
+    """A plain recurrent module."""
+    return _filled(torch.nn.RNN(2, 2))
+
+
+def make_gru() -> torch.nn.Module:
+    """Another module of the RNN family."""
+    return _filled(torch.nn.GRU(2, 2))
+
+
+def make_batch_norm() -> torch.nn.Module:
+    """A module with buffers, one of them an int."""
+    return torch.nn.BatchNorm1d(2)
+
+
+def _seen_hook(*arguments):
+    """What the hooks of a hooked module are."""
+
+
+def make_hooked() -> torch.nn.Module:
+    """A module with hooks of every sort."""
+    module = make_linear()
+    module.register_forward_pre_hook(_seen_hook)
+    module.register_forward_hook(_seen_hook)
+    module.register_forward_hook(double)
+    module.register_full_backward_hook(_seen_hook)
+    module._register_state_dict_hook(_seen_hook)
+    module._register_load_state_dict_pre_hook(_seen_hook)
+    return module
+
+
+def make_lazy() -> torch.nn.Module:
+    """A module whose parameters are not there yet."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.nn.LazyLinear(2)
+
+
+class Scaled(torch.nn.Module):
+    """What is compiled by TorchScript."""
+
+    def forward(self, x):
+        """x, twice."""
+        return x + x
+
+
+_COMPILED = []
+
+
+def make_script_module() -> torch.nn.Module:
+    """A ScriptModule; what was compiled once is wrapped anew."""
+    if not _COMPILED:
+        _COMPILED.append(torch.jit.script(Scaled()))
+    return _COMPILED[0].__copy__()
+
+
+def make_script_function():
+    """A ScriptFunction that no Python function stands behind."""
+    return torch.jit.CompilationUnit("def scripted(x):\n    return x + x\n").scripted
+
+
+def make_patched() -> torch.nn.Module:
+    """A module whose forward was set on the instance."""
+    module = make_linear()
+    module.forward = double
+    return module
+
+
+def make_frozen() -> torch.nn.Module:
+    """A module in evaluation mode whose parameters need no gradients."""
+    return make_linear().eval().requires_grad_(False)
+
+
+# ---- modules that hold what they are given ------------------------------------------
+
+
+def _hold(module: torch.nn.Module, parts: tuple) -> torch.nn.Module:
+    """The parts as attributes a, b, c, d; plain tensors as buffers."""
+    for name, part in zip("abcd", parts):
+        if isinstance(part, torch.Tensor) and not isinstance(part, torch.nn.Parameter):
+            module.register_buffer(name, part)
+        else:
+            torch.nn.Module.__setattr__(module, name, part)
+    return module
+
+
+def _of(parts: tuple, cls: type) -> list:
+    return [part for part in parts if isinstance(part, cls)]
+
+
+class Block(torch.nn.Module):
+    """A module as people write them."""
+
+    def forward(self, x):
+        """x as it is."""
+        return x
+
+
+def make_block(*parts) -> torch.nn.Module:
+    """A module of a user's class."""
+    return _hold(Block(), parts)
+
+
+def make_sequence(*parts) -> torch.nn.Module:
+    """A Sequential of those parts that are modules."""
+    return torch.nn.Sequential(*_of(parts, torch.nn.Module))
+
+
+def make_module_list(*parts) -> torch.nn.Module:
+    """A ModuleList of those parts that are modules."""
+    return torch.nn.ModuleList(_of(parts, torch.nn.Module))
+
+
+def make_module_dict(*parts) -> torch.nn.Module:
+    """A ModuleDict of those parts that are modules."""
+    return torch.nn.ModuleDict(dict(zip("abcd", _of(parts, torch.nn.Module))))
+
+
+def make_parameter_list(*parts) -> torch.nn.Module:
+    """A ParameterList of those parts that are tensors."""
+    return torch.nn.ParameterList(_of(parts, torch.nn.Parameter))
+
+
+def make_parameter_dict(*parts) -> torch.nn.Module:
+    """A ParameterDict of those parts that are tensors."""
+    return torch.nn.ParameterDict(dict(zip("abcd", _of(parts, torch.nn.Parameter))))
+
+
+class Forced(Block):
+    """A class that wants its modules to be taken for dynamic ones."""
+
+    torchdynamo_force_dynamic = True
+
+
+def make_forced(*parts) -> torch.nn.Module:
+    """A module that is dynamic because its class says so."""
+    return _hold(Forced(), parts)
+
+
+class Unforced(Block):
+    """A class that wants its modules never to be taken for dynamic ones."""
+
+    torchdynamo_force_dynamic = False
+
+
+def make_unforced(*parts) -> torch.nn.Module:
+    """A module that is specialised whatever happened to it, its forward aside."""
+    return _hold(Unforced(), parts)
+
+
+class Storing(Forced):
+    """A dynamic module that stores attributes by code of its own."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+
+
+def make_storing(*parts) -> torch.nn.Module:
+    """A dynamic module that nothing tracks."""
+    return _hold(Storing(), parts)
+
+
+class Answering(Watched, torch.nn.Module):
+    """A module that says what it is asked for."""
+
+    def __init__(self):
+        torch.nn.Module.__init__(self)
+
+    def __getattr__(self, name):
+        note(self, f"__getattr__({name})")
+        return torch.nn.Module.__getattr__(self, name)
+
+    def forward(self, x):
+        """x as it is."""
+        return x
+
+
+def make_answering(*parts) -> torch.nn.Module:
+    """A module with a __getattr__ of its own."""
+    return _hold(Answering(), parts)
+
+
+class Refusing(Answering):
+    """A module that refuses to say what it has not."""
+
+    def __getattr__(self, name):
+        note(self, f"__getattr__({name})")
+        if name == "_is_fsdp_managed_module":
+            raise RuntimeError("no answer today")
+        return torch.nn.Module.__getattr__(self, name)
+
+
+def make_refusing(*parts) -> torch.nn.Module:
+    """A module whose __getattr__ raises other than AttributeError."""
+    return _hold(Refusing(), parts)
+
+
+class Naming(Answering):
+    """A module that names its parameters, and those below it, by code of its own."""
+
+    def named_parameters(self, *arguments, **keywords):
+        note(self, "named_parameters")
+        yield from torch.nn.Module.named_parameters(self, *arguments, **keywords)
+        yield "extra.name", None
+
+    def named_modules(self, *arguments, **keywords):
+        note(self, "named_modules")
+        return torch.nn.Module.named_modules(self, *arguments, **keywords)
+
+
+def make_naming(*parts) -> torch.nn.Module:
+    """A module with named_parameters of its own."""
+    return _hold(Naming(), parts)
+
+
+class Comparing(Answering):
+    """A module that is hashed and compared by code of its own."""
+
+    def __eq__(self, other):
+        note(self, "__eq__")
+        return self is other
+
+    def __hash__(self):
+        note(self, "__hash__")
+        return 11
+
+
+def make_comparing(*parts) -> torch.nn.Module:
+    """A module that walks over modules hash."""
+    return _hold(Comparing(), parts)
+
+
+class Abstract(Block, abc.ABC):
+    """A module whose class has another metaclass."""
+
+
+def make_abstract(*parts) -> torch.nn.Module:
+    """A module of a class made by ABCMeta."""
+    return _hold(Abstract(), parts)
+
+
+def make_fsdp(*parts) -> torch.nn.Module:
+    """What FSDP leaves of a module that it manages."""
+    module = _hold(Block(), parts)
+    module._is_fsdp_managed_module = True
+    module._fsdp_use_orig_params = True
+    return module
+
+
+def make_fsdp_flat(*parts) -> torch.nn.Module:
+    """A module that FSDP manages with flattened parameters."""
+    module = _hold(Block(), parts)
+    module._is_fsdp_managed_module = True
+    return module
+
+
+def make_parallel(*parts) -> torch.nn.Module:
+    """An instance of DistributedDataParallel that was never connected to anybody."""
+    cls = torch.nn.parallel.distributed.DistributedDataParallel
+    module = cls.__new__(cls)
+    torch.nn.Module.__init__(module)
+    return _hold(module, parts)
+
+
+def make_optimized(*parts) -> torch.nn.Module:
+    """What torch.compile gives for the first part that is a module."""
+    import torch._dynamo.eval_frame
+
+    cls = torch._dynamo.eval_frame.OptimizedModule
+    module = cls.__new__(cls)
+    torch.nn.Module.__init__(module)
+    module._orig_mod = (*_of(parts, torch.nn.Module), Block())[0]
+    return module
+
+
+def member_of(module: Any, name: str) -> Any:
+    """What a module has under a name, without asking code of its own; the module
+    itself where it has nothing, or where module is none."""
+    if not isinstance(module, torch.nn.Module):
+        return module
+    own = object.__getattribute__(module, "__dict__")
+    if name in own:
+        return own[name]
+    for table in map(own.get, ("_parameters", "_buffers", "_modules")):
+        if isinstance(table, dict) and table.get(name) is not None:
+            return table[name]
+    found = getattr(type(module), name, None)
+    return types.MethodType(found, module) if isinstance(found, types.FunctionType) else module
 
 
 def make_np_float32() -> numpy.generic:

@@ -27,7 +27,8 @@ static struct {
     {31, "object"},       {32, "nn_module"},    {33, "ndarray"},
     {34, "np_scalar"},    {35, "partial"},      {36, "typing"},
     {37, "bytes"},        {38, "complex"},      {39, "bound_method"},
-    {40, "autograd"},     {41, "higher_order"},
+    {40, "autograd"},     {41, "higher_order"}, {42, "module"},
+    {43, "member"},
 };
 
 static void
@@ -48,14 +49,15 @@ static struct {
     {TD_KIND_DTYPE, "float32 int64 bool complex64"},
     {TD_KIND_NAMEDTUPLE, "Point Pair Unit torch_max LoggingPair"},
     {TD_KIND_FUNCTION, "scale add_bias make_closure double skipped_namedtuple skipped_dynamo "
-                       "skipped_lru_cache inlined collective checkpoint marked scripted"},
+                       "skipped_lru_cache inlined collective checkpoint marked scripted script"},
     {TD_KIND_BUILTIN, "len print int list type add getitem islice reduce cast intern"},
     {TD_KIND_CLASS, "Plain WithMeta Point Color Counter SimpleNamespace OrderedDict ABC"},
     {TD_KIND_PYMODULE, "os numpy objects json operator"},
     {TD_KIND_TORCH, "add relu functional Tensor Linear aten_add sqrt math torch radd"},
     {TD_KIND_ENUM, "Color_RED Color_BLUE Level_LOW"},
     {TD_KIND_OBJECT, "Plain CustomSetattr CustomGetattr Data Counting Raising Lying"},
-    {TD_KIND_NN_MODULE, "Linear ReLU Sequential LSTM"},
+    {TD_KIND_NN_MODULE, "Linear ReLU Sequential LSTM RNN GRU BatchNorm hooked lazy script patched "
+                        "frozen"},
     {TD_KIND_NP_SCALAR, "float32 int64 bool"},
     {TD_KIND_TYPING, "List Optional_int Any"},
     {TD_KIND_BOUND_METHOD, "plain module generator"},
@@ -63,6 +65,12 @@ static struct {
                        "context_class context instance grad_fn"},
     {TD_KIND_HIGHER_ORDER, "cond map out_dtype wrap tag_checkpoint wrap_checkpoint delegate "
                            "tracepoint trampoline unknown"},
+    {TD_KIND_MODULE, "Block Sequential ModuleList ModuleDict ParameterList ParameterDict forced "
+                     "unforced storing answering refusing naming comparing abstract fsdp fsdp_flat "
+                     "parallel optimized"},
+    {TD_KIND_MEMBER, "parameters buffers modules forward_hooks forward_pre_hooks backward_hooks "
+                     "state_dict_hooks load_state_dict_pre_hooks non_persistent weight bias "
+                     "running_mean training a b first forward"},
 };
 
 static void

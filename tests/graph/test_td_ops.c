@@ -41,6 +41,9 @@ static op_t const dos[] = {
     {9, "mark_static_address", "oi"},
     {10, "reverse", "o"},
     {11, "move_to_end", "ox"},
+    {12, "mark_class_dynamic", "o"},
+    {13, "make_new", "o"},
+    {14, "patch_forward", "ox"},
 };
 
 static char const *const dtypes[] = {

@@ -33,6 +33,9 @@ typedef struct {
 static char const live_prelude[] =
     "import collections, functools, math, numpy, operator, warnings, torch\n"
     "import tandem.objects as objects\n"
+    "def tracker():\n"
+    "    import torch._dynamo.mutation_guard\n"
+    "    return torch._dynamo.mutation_guard.GenerationTracker\n"
     "warnings.simplefilter('ignore')\n"
     "def run(frame):\n"
     "    return [value() for spec, value in frame if spec == ('do',)] or True\n"

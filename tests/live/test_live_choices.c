@@ -19,14 +19,16 @@ every_choice(td_kind_t kind)
 {
     assert_true(td_choice_cnt((uint8_t)kind) > 0);
     for (size_t i = 0; i < td_choice_cnt((uint8_t)kind); i++) {
-        char      text[128];
-        td_live_t live;
+        char        text[192];
+        char const *name = td_kind_info((uint8_t)kind)->name;
+        char const *word = td_choice_name((uint8_t)kind, i);
+        char const *edge = td_kind_info((uint8_t)kind)->edge_min == 0 ? "" : "%0";
+        td_live_t   live;
 
-        snprintf(text, sizeof text, "%%0 = %s %s\n%%1 = %s %s\n", td_kind_info((uint8_t)kind)->name,
-                 td_choice_name((uint8_t)kind, i), td_kind_info((uint8_t)kind)->name,
-                 td_choice_name((uint8_t)kind, i));
+        snprintf(text, sizeof text, "%%0 = nn_module Linear\n%%1 = %s %s %s\n%%2 = %s %s %s\n",
+                 name, word, edge, name, word, edge);
         live_make(text, &live);
-        live_expect(text, &live, "type(o[0]) is type(o[1])");
+        live_expect(text, &live, "type(o[1]) is type(o[2])");
         td_live_clear(&live);
     }
 }

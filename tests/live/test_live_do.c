@@ -32,6 +32,14 @@ static live_row_t const rows[] = {
     {"%0 = tensor float32[2]\n%1 = int 1\ndo setattr %0 \"note\" %1\n", "o[0].note == 1"},
     {"%0 = nn_module Linear\n%1 = bool false\ndo setattr %0 \"training\" %1\n",
      "not o[0].training"},
+    {"%0 = module Block\n%1 = int 1\ndo setattr %0 \"x\" %1\n", "o[0].x == 1"},
+    {"%0 = nn_module Linear\n%1 = function double\ndo patch_forward %0 %1\n",
+     "o[0].__dict__['forward'] is objects.double"},
+    {"%0 = module Block\n%1 = module abstract\ndo mark_class_dynamic %0\n",
+     "objects.Block in tracker().dynamic_classes and objects.Abstract not in "
+     "tracker().dynamic_classes"},
+    {"%0 = module Block\ndo make_new %0\n", "tracker().check(o[0])"},
+    {"%0 = list\ndo make_new %0\ndo mark_class_dynamic %0\ndo patch_forward %0 %0\n", "o[0] == []"},
     /* What was only looked up belongs to the process. */
     {"%0 = class Plain\n%1 = int 1\ndo setattr %0 \"zz\" %1\n", "not hasattr(objects.Plain, 'zz')"},
     {"%0 = function scale\ndo setattr %0 \"zz\" %0\n", "not hasattr(objects.scale, 'zz')"},

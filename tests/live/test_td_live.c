@@ -49,7 +49,7 @@ every_kind(void **state)
 
         random_load(&rng, &prog);
         make(&prog, &live);
-        assert_int_equal(PyTuple_GET_SIZE(live.objects), prog.node_cnt);
+        assert_true(PyTuple_GET_SIZE(live.objects) >= (Py_ssize_t)prog.node_cnt);
         for (uint32_t k = 0; k < prog.node_cnt; k++) {
             assert_non_null(PyTuple_GET_ITEM(live.objects, (Py_ssize_t)k));
             seen[prog.nodes[k].kind] = true;

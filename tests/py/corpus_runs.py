@@ -13,7 +13,7 @@ from conftest import ROOT, shared_folder
 from oracle_children import child
 
 CORPUS = ROOT / "corpus"
-FAMILIES = ("literal", "list", "slice", "dict", "tensor", "callable", "dynamic", "autograd", "operator")
+FAMILIES = ("literal", "list", "slice", "dict", "tensor", "callable", "dynamic", "autograd", "operator", "module")
 PLANTED = re.compile(r'^X\((\d+),\s*(\w+),\s*(\w+),\s*"([^"]+)",\s*"([^"]+)"\)', re.M)
 
 #: Programs of other folders than the families' are there because they raise what no

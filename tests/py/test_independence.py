@@ -31,6 +31,15 @@ def rows(root):
     return {(row["class"], row["function"]): row["reason"] for row in table["row"]}
 
 
+#: Torch's own Python, in no listed module, that a module's own methods end in and that
+#: the reference enters for the same root: the walk over its parts, and its look-up.
+UNLISTED = ("torch/nn/modules/module.py:", "torch/_tensor.py:__hash__", "torch/jit/_script.py:")
+
+
+def is_unlisted(name: str) -> bool:
+    return any(part in name for part in UNLISTED)
+
+
 def is_listed(name: str) -> bool:
     return any(name == package or name.startswith(package + ".") for package in LISTED)
 
@@ -41,8 +50,12 @@ def is_listed(name: str) -> bool:
 def test_no_python_runs_that_the_program_did_not_bring(run):
     seen = run["watch"]
     assert seen["windows"] > 5 * len(corpus_runs.programs()), "nobody was watched"
-    assert seen["foreign"] == {}
-    assert seen["calls"] == {}
+    foreign = {name: [one for one in ran if not is_unlisted(one)] for name, ran in seen["foreign"].items()}
+    assert not any(foreign.values()), foreign
+    # Only where a module brings methods of its own does anything of torch's run.
+    bring = {"module/own_getattr", "module/own_names", "module/raising_getattr", "module/script"}
+    assert set(foreign) == bring
+    assert set(seen["calls"]) <= bring
 
 
 def test_code_of_the_program_runs_as_often_as_under_the_reference(run):

@@ -20,6 +20,8 @@ TRACKERS = (
     "CheckpointHigherOrderVariable", "ExecutorchCallDelegateHigherOrderVariable", "ExportTracepointHigherOrderVariable",
     "AutogradFunctionMethodHigherOrderVariable", "UserDefinedObjectVariable",
     "EnumVariable",
+    "NNModuleVariable", "UnspecializedNNModuleVariable", "FSDPManagedNNModuleVariable",
+    "UserMethodVariable",
 )  # fmt: skip
 #: What hangs on them, and what a frame holds.
 OTHERS = (

@@ -21,10 +21,17 @@ class CannotEmit(TandemError):
 _FIXED = {"bool", "int", "bigint", "str", "bytes", "range", "size", "device", "enum", "np_scalar"}
 _UNHASHABLE = {"list", "deque", "set", "slice", "dict", "ordered_dict", "default_dict", "ndarray"}
 _MARKS = ("mark_dynamic", "mark_weak_dynamic", "mark_static", "mark_static_address")
-_MAY_SET = {"object", "nn_module", "tensor", "parameter", "ordered_dict", "partial"}
+_MAY_SET = {"object", "nn_module", "module", "tensor", "parameter", "ordered_dict", "partial"}
 
 _DICTS = ("dict", "ordered_dict", "default_dict")
 _ALLOWS = {"append": ("list", "deque"), "reverse": ("list", "deque"), "clear": ("list", *_DICTS, "set")}
+
+_TRACKER = "torch._dynamo.mutation_guard.GenerationTracker"
+_MODULE_CHANGES = {
+    "mark_class_dynamic": _TRACKER + ".mark_class_dynamic, type({0})",
+    "make_new": _TRACKER + ".tag, {0}",
+    "patch_forward": "setattr, {0}, 'forward', {1}",
+}
 
 _SOURCES = {
     "local": "LocalSource({0})",
@@ -231,6 +238,13 @@ class Objects:
     def _frozenset(self, node: Node, edges: list[str]) -> str:
         return f"frozenset({self._members(node)})"
 
+    def _module(self, node: Node, edges: list[str]) -> str:
+        return f"{self._path(self.paths[node.kind, node.payload])}({', '.join(edges)})"
+
+    def _member(self, node: Node, edges: list[str]) -> str:
+        self.needs.add("member_of")
+        return f"member_of({edges[0]}, {self.paths[node.kind, node.payload]!r})"
+
     def _partial(self, node: Node, edges: list[str]) -> str:
         self.imports.add("functools")
         first = edges[0]
@@ -321,6 +335,9 @@ def change(do: Do, objects: Objects) -> str | None:
         return f"change(torch._dynamo.{do.op}, {target}, {given[0]})"
     if do.op == "setattr":
         return f"change(setattr, {target}, {given[0]}, {given[1]})" if node.kind in _MAY_SET else None
+    if do.op in _MODULE_CHANGES:
+        text = _MODULE_CHANGES[do.op].format(target, *given)
+        return f"change({text})" if node.kind in ("nn_module", "module") else None
     if do.op in ("setitem", "delitem"):
         return _item(do.op, node.kind, target, given, objects)
     if do.op == "move_to_end":

@@ -79,7 +79,7 @@ def definitions(needs: set[str]) -> str:
 
 
 _OBJECT_IMPORTS = (
-    "import collections\nimport dataclasses\nimport enum\nimport types\nimport warnings\n"
+    "import abc\nimport collections\nimport dataclasses\nimport enum\nimport types\nimport warnings\n"
     "from typing import Any, NamedTuple, Optional\n"
 )
 
