@@ -182,6 +182,16 @@ typedef struct {
 } td_sizes_strides_t;
 
 typedef struct {
+    td_fxnode_t *node;
+    td_fake_t   *copy;
+} td_real_value_t;
+
+typedef struct {
+    td_src_id_t source;
+    uint32_t    cnt; /* stacks */
+} td_user_stacks_t;
+
+typedef struct {
     PyObject    *tensor; /* borrowed */
     td_src_id_t *sources;
     uint32_t     cnt;
@@ -263,6 +273,8 @@ typedef struct {
     TD_ARRAY(td_tracked_fake_t) tracked_fakes;
     TD_ARRAY(td_id_sources_t) id_sources;       /* tracked_fakes_id_to_source */
     TD_ARRAY(td_sizes_strides_t) sizes_strides; /* tensor_weakref_to_sizes_strides */
+    TD_ARRAY(td_real_value_t) real_values;      /* SubgraphTracer.real_value_cache */
+    TD_ARRAY(td_user_stacks_t) user_stacks;     /* source_to_user_stacks */
     TD_ARRAY(td_module_t) modules;
     TD_ARRAY(td_param_name_t) param_names;
     TD_ARRAY(td_global_t) globals; /* installed; cleanups has one hook for each */
@@ -535,6 +547,9 @@ bool td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, 
    stopped. */
 td_fake_t *td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const *dims,
                       bool is_root);
+
+/* td_fake_copy mirrors clone_input: what a real copy of a tensor is.  NULL: stopped. */
+td_fake_t *td_fake_copy(td_builder_t *b, PyObject *tensor);
 
 /* td_symbols_of_fake mirrors create_symbolic_sizes_strides_storage_offset: it turns the
    numbers of a fake made of ints into what they are under dims. */

@@ -376,3 +376,150 @@ td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const
     }
     return fake;
 }
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+/* repeats: an element is met more than once, so that nothing can be copied into a tensor
+   of such strides. */
+static bool
+repeats(td_fake_t const *fake)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < fake->ndim; i++) {
+        found = found || (fake->sizes[i].hint > 1 && fake->strides[i].hint == 0);
+    }
+    return found;
+}
+
+/* goes_behind: 1 when dim x lies further out in memory than y, -1 when further in, 0 when
+   nobody can say. */
+static int
+goes_behind(td_fake_t const *fake, uint32_t x, uint32_t y)
+{
+    int64_t a = fake->strides[x].hint;
+    int64_t b = fake->strides[y].hint;
+
+    if (a == 0 || b == 0 || (a == b && fake->sizes[x].hint <= fake->sizes[y].hint)) {
+        return 0;
+    }
+    return a < b ? -1 : 1;
+}
+
+/* densify gives the strides of a dense tensor whose dims lie in the order of these ones;
+   where they don't say, as in a contiguous one. */
+static bool
+densify(td_builder_t *b, td_fake_t *fake)
+{
+    uint32_t *order  = td_alloc_in(b, fake->ndim * sizeof *order);
+    int64_t   stride = 1;
+
+    for (uint32_t i = 0; order != NULL && i < fake->ndim; i++) {
+        uint32_t at = i;
+
+        order[i] = fake->ndim - 1 - i;
+        for (uint32_t k = i; k-- > 0;) {
+            int      behind = goes_behind(fake, order[k], order[at]);
+            uint32_t swap   = order[k];
+
+            if (behind < 0) {
+                break;
+            }
+            if (behind > 0) {
+                order[k]  = order[at];
+                order[at] = swap;
+                at        = k;
+            }
+        }
+    }
+    for (uint32_t i = 0; order != NULL && i < fake->ndim; i++) {
+        fake->strides[order[i]].hint = stride;
+        stride *= fake->sizes[order[i]].hint;
+    }
+    return order != NULL;
+}
+
+/* copy_admit lets by what clone_input copies without a word: strided tensors. */
+static bool
+copy_admit(td_builder_t *b, PyObject *tensor)
+{
+    int is_quantized = td_tensor_flag(b, tensor, b->names.is_quantized);
+    int is_sparse    = is_quantized < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_sparse);
+    int is_mkldnn    = is_sparse < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_mkldnn);
+    int is_nested    = is_mkldnn < 0 ? -1 : td_tensor_flag(b, tensor, b->names.is_nested);
+
+    if (is_nested < 0) {
+        return false;
+    }
+    if (is_quantized || is_sparse || is_mkldnn || is_nested) {
+        return td_stop_unsupported(b, "L1398/if/T", __func__,
+                                   "a copy of a tensor of another layout");
+    }
+    return true;
+}
+
+/* copy_marks: a copy has the dynamic marks of its tensor, in a set of its own. */
+static bool
+copy_marks(td_builder_t *b, PyObject *tensor, td_fake_t *copy)
+{
+    PyObject *marks = td_mark(tensor, b->names.dynamic_indices); /* borrowed */
+
+    if (marks == NULL) {
+        return true;
+    }
+    if (!PySet_CheckExact(marks)) {
+        return td_stop_unsupported(b, "L1398/if/T", __func__, "a copy of marks that are no set");
+    }
+    copy->marks = PySet_New(marks);
+    if (copy->marks == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, copy->marks);
+}
+
+/* copy_layout: the copy has the tensor's own strides, unless elements repeat. */
+static bool
+copy_layout(td_builder_t *b, td_fake_t *copy)
+{
+    for (uint32_t i = 0; i < copy->ndim; i++) {
+        if (copy->sizes[i].hint == 0) {
+            return !repeats(copy) ||
+                   td_stop_unsupported(b, "L1398/if/T", __func__, "a copy of nothing that repeats");
+        }
+    }
+    return !repeats(copy) || densify(b, copy);
+}
+
+static bool
+copy_grad(td_builder_t *b, PyObject *tensor, td_fake_t *copy)
+{
+    PyObject *grad = td_tensor_attr(b, tensor, b->names.grad); /* owned until kept */
+
+    if (grad == NULL || !td_keep_steal(b, grad)) {
+        return false;
+    }
+    copy->grad = grad == Py_None ? NULL : td_fake_copy(b, grad);
+    return grad == Py_None || copy->grad != NULL;
+}
+
+td_fake_t *
+td_fake_copy(td_builder_t *b, PyObject *tensor)
+{
+    td_fake_t *copy = td_alloc_in(b, sizeof *copy);
+
+    if (copy == NULL || !copy_admit(b, tensor) || !read_kinds(b, tensor, copy)) {
+        return NULL;
+    }
+    if (is_compressed(b, copy->layout)) {
+        td_stop_unsupported(b, "L1398/if/T", __func__, "a copy of a tensor of another layout");
+        return NULL;
+    }
+    if (!read_sizes(b, tensor, &(td_dims_t){0}, copy, false) || !copy_layout(b, copy) ||
+        (copy->is_leaf && !copy_grad(b, tensor, copy)) || !copy_marks(b, tensor, copy)) {
+        return NULL;
+    }
+    copy->is_copy       = true;
+    copy->requires_grad = copy->requires_grad && copy->is_leaf;
+    copy->is_leaf       = true;
+    return copy;
+}

@@ -103,6 +103,8 @@ td_frame_close(td_builder_t *b)
     FREE_ARRAY(frame->tracked_fakes);
     FREE_ARRAY(frame->id_sources);
     FREE_ARRAY(frame->sizes_strides);
+    FREE_ARRAY(frame->real_values);
+    FREE_ARRAY(frame->user_stacks);
     FREE_ARRAY(frame->modules);
     FREE_ARRAY(frame->param_names);
     FREE_ARRAY(frame->globals);

@@ -93,6 +93,37 @@ target_of(td_builder_t *b, td_at_t const *at, td_buf_t *out)
     return true;
 }
 
+/* is_argument mirrors is_from_local_source without cells. */
+static bool
+is_argument(td_sources_t const *sources, td_src_id_t id)
+{
+    td_src_block_t const *block = td_source_block(sources, id);
+
+    while (block->base != 0) {
+        block = td_source_block(sources, block->base);
+    }
+    return block->cls == TD_SOURCE_CLASS_LocalSource && !block->flag;
+}
+
+/* note_stack: an exported graph remembers who asked for an input that is no argument. */
+static bool
+note_stack(td_builder_t *b, td_at_t const *at)
+{
+    td_frame_t      *frame = &b->frame;
+    td_user_stacks_t row   = {.source = at->id, .cnt = 1};
+
+    if (!b->export_mode || is_argument(&frame->sources, at->id)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < frame->user_stacks.cnt; i++) {
+        if (td_source_equal(&frame->sources, frame->user_stacks.at[i].source, at->id)) {
+            frame->user_stacks.at[i].cnt++;
+            return true;
+        }
+    }
+    return TD_ARRAY_PUSH(frame->user_stacks, row) || td_stop_nomem(b);
+}
+
 td_fxnode_t *
 td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type)
 {
@@ -100,7 +131,7 @@ td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type)
     td_buf_t     target = {0};
     td_fxnode_t *node   = NULL;
 
-    if (target_of(b, at, &target)) {
+    if (note_stack(b, at) && target_of(b, at, &target)) {
         node = node_new(b, TD_OP_PLACEHOLDER, target.bytes, target.sz);
     }
     td_buf_clear(&target);

@@ -52,6 +52,8 @@ struct td_fake {
     uint32_t   number; /* order of creation in the frame */
     bool       requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
     bool       has_symbols; /* in sizes, strides or offset */
+    bool       is_copy;     /* no fake but a real copy of a tensor */
+    PyObject  *marks;       /* of a copy: its own set of dynamic dims, from the keep, or NULL */
     td_fake_t *base;        /* the view base's fake, or NULL */
     td_fake_t *grad;        /* .grad's fake, or NULL */
 };

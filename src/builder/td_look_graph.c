@@ -15,6 +15,11 @@ attributes(td_look_t *look, td_fake_t const *fake)
 {
     td_vals_t vals = {0};
 
+    if (fake->marks != NULL) {
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, td_obs_cstr(look->obs, "_dynamo_dynamic_indices"),
+                                td_look_value(look, fake->marks)));
+    }
     if (fake->is_param) {
         td_vals_add(look, &vals,
                     td_obs_pair(look->obs, td_obs_cstr(look->obs, "_is_param"),
@@ -38,10 +43,13 @@ td_look_fake(td_look_t *look, td_fake_t *fake)
     if (again) {
         return td_form_again(obs, ordinal);
     }
-    td_fields_put(&fields, TD_FIELD_Tensor_type, td_look_value(look, look->b->tables.fake_tensor));
+    td_fields_put(
+        &fields, TD_FIELD_Tensor_type,
+        td_look_value(look, fake->is_copy ? look->b->tables.tensor : look->b->tables.fake_tensor));
     td_fields_put(&fields, TD_FIELD_Tensor_size, td_look_shape(look, fake->sizes, fake->ndim));
     td_fields_put(&fields, TD_FIELD_Tensor_stride, td_look_shape(look, fake->strides, fake->ndim));
-    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, td_look_number(look, &fake->offset));
+    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset,
+                  fake->is_copy ? td_obs_null(obs) : td_look_number(look, &fake->offset));
     td_fields_put(&fields, TD_FIELD_Tensor_dtype, td_look_value(look, fake->dtype));
     td_fields_put(&fields, TD_FIELD_Tensor_device, td_look_value(look, fake->device));
     td_fields_put(&fields, TD_FIELD_Tensor_layout, td_look_value(look, fake->layout));

@@ -458,6 +458,23 @@ node_scopes(td_look_t *look)
     return td_vals_end(look, &vals);
 }
 
+/* real_values: in export each input's node and a copy of the tensor. */
+static td_val_t
+real_values(td_look_t *look)
+{
+    td_frame_t *frame = &look->b->frame;
+    td_vals_t   vals  = {0};
+
+    for (uint32_t i = 0; i < frame->real_values.cnt; i++) {
+        td_real_value_t const *row = &frame->real_values.at[i];
+        td_val_t               node =
+            td_form_node(look->obs, td_obs_ordinal(look->obs, TD_SPACE_NODE, row->node, NULL));
+
+        td_vals_add(look, &vals, td_obs_pair(look->obs, node, td_look_fake(look, row->copy)));
+    }
+    return td_vals_end(look, &vals);
+}
+
 static td_val_t
 tracer(td_look_t *look)
 {
@@ -473,8 +490,7 @@ tracer(td_look_t *look)
     }
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_input_name_to_proxy, td_vals_end(look, &inputs));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_node_name_to_scope, node_scopes(look));
-    td_fields_put(&fields, TD_FIELD_SubgraphTracer_real_value_cache,
-                  td_obs_list(look->obs, NULL, 0));
+    td_fields_put(&fields, TD_FIELD_SubgraphTracer_real_value_cache, real_values(look));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_prev_inst, td_obs_null(look->obs));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_export_root,
                   td_obs_bool(look->obs, look->b->export_mode));
@@ -483,6 +499,22 @@ tracer(td_look_t *look)
 
 /* ---- output graph
    ------------------------------------------------------------------------------ */
+
+static td_val_t
+user_stacks(td_look_t *look)
+{
+    td_frame_t *frame = &look->b->frame;
+    td_vals_t   vals  = {0};
+
+    for (uint32_t i = 0; i < frame->user_stacks.cnt; i++) {
+        td_val_t source = td_look_source(look, frame->user_stacks.at[i].source);
+
+        td_vals_add(
+            look, &vals,
+            td_obs_pair(look->obs, source, td_obs_int(look->obs, frame->user_stacks.at[i].cnt)));
+    }
+    return td_vals_end(look, &vals);
+}
 
 static td_val_t
 input_vars(td_look_t *look)
@@ -591,7 +623,7 @@ output(td_look_t *look)
                   sizes_strides(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_tracked_fakes_id_to_source, id_sources(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_param_name_to_source, param_names(look));
-    td_fields_put(&fields, TD_FIELD_OutputGraph_source_to_user_stacks, td_obs_list(obs, NULL, 0));
+    td_fields_put(&fields, TD_FIELD_OutputGraph_source_to_user_stacks, user_stacks(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_cleanups, cleanups(look));
     td_fields_put(&fields, TD_FIELD_OutputGraph_tracers, td_obs_int(obs, 1));
     td_fields_put(&fields, TD_FIELD_OutputGraph_has_user_defined_allowed_in_graph,

@@ -182,8 +182,10 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     td_sym_var_t *sym   = td_alloc_in(b, sizeof *sym);
     td_guard_id_t guard = 0;
 
-    if (b->export_mode) {
-        return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols in export mode");
+    if (b->export_mode &&
+        td_source_block(&b->frame.sources, at->id)->cls != TD_SOURCE_CLASS_LocalSource) {
+        return td_stop_unsupported(b, "L1253/if/T", __func__,
+                                   "ints as symbols that are no argument, in export mode");
     }
     if (!td_symbols_fit(b, at)) {
         return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols so deep");

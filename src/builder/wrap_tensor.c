@@ -104,6 +104,15 @@ to_output(td_builder_t *b, td_guard_id_t guard)
     return guard == 0 || TD_ARRAY_PUSH(b->frame.output_guards, guard) || td_stop_nomem(b);
 }
 
+/* remember_copy mirrors real_value_cache[proxy.node] = _clone_input(example_value). */
+static bool
+remember_copy(td_builder_t *b, td_fxnode_t *node, PyObject *tensor)
+{
+    td_real_value_t row = {.node = node, .copy = td_fake_copy(b, tensor)};
+
+    return row.copy != NULL && (TD_ARRAY_PUSH(b->frame.real_values, row) || td_stop_nomem(b));
+}
+
 bool
 td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
                   bool should_specialize, td_guard_id_t guard, td_guard_id_t second, td_var_t *out)
@@ -114,8 +123,8 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
     if (!to_output(b, guard) || !to_output(b, second)) {
         return false;
     }
-    if (b->export_mode) {
-        return td_stop_unsupported(b, "L1398/if/T", __func__, "tensors in export mode");
+    if (b->export_mode && !remember_copy(b, node, tensor)) {
+        return false;
     }
     fake = wrap_to_fake_and_record(b, at, tensor);
     var  = fake == NULL ? NULL : td_alloc_in(b, sizeof *var);
@@ -335,10 +344,13 @@ bind_one(td_builder_t *b, td_at_t const *at, td_prop_t prop, uint32_t idx, td_nu
     return source.id == 0 ? td_stop_nomem(b) : td_graph_bind(b, &source, num);
 }
 
-/* bind_symbols mirrors add_symbol_bindings. */
+/* bind_symbols mirrors add_symbol_bindings: an exported graph gets no such inputs. */
 static bool
 bind_symbols(td_builder_t *b, td_at_t const *at, td_fake_t const *fake)
 {
+    if (b->export_mode) {
+        return true;
+    }
     for (uint32_t i = 0; i < fake->ndim; i++) {
         if (!bind_one(b, at, TD_PROP_SIZE, i, &fake->sizes[i])) {
             return false;
