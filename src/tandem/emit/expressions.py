@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+import textwrap
 
 from .. import core
 from ..errors import TandemError
@@ -25,6 +26,11 @@ _MAY_SET = {"object", "nn_module", "module", "tensor", "parameter", "ordered_dic
 
 _DICTS = ("dict", "ordered_dict", "default_dict")
 _ALLOWS = {"append": ("list", "deque"), "reverse": ("list", "deque"), "clear": ("list", *_DICTS, "set")}
+_ALLOWS |= {"setitem": ("list", *_DICTS), "delitem": ("list", *_DICTS), "move_to_end": ("ordered_dict",)}
+_TYPES = {
+    "list": "list", "dict": "dict", "set": "set", "deque": "collections.deque",
+    "ordered_dict": "collections.OrderedDict", "default_dict": "collections.defaultdict",
+}  # fmt: skip
 
 _TRACKER = "torch._dynamo.mutation_guard.GenerationTracker"
 _MODULE_CHANGES = {
@@ -323,10 +329,22 @@ def _tensor(node: Node, leaf: bool = False) -> tuple[str, bool]:
 
 def change(do: Do, objects: Objects) -> str | None:
     """A change as a statement; None where the object does not allow it."""
-    node = objects.nodes[do.target]
+    kind = objects.nodes[do.target].kind
+    if kind != "member" or do.op not in _ALLOWS:
+        return _change(do, kind, objects)
+    # Only the script sees what the module has under that name.
+    objects.imports.add("collections")
+    cases = [(_TYPES[held], _change(do, held, objects)) for held in _ALLOWS[do.op]]
+    text = "\n".join(
+        f"if type(n{do.target}) is {held}:\n{textwrap.indent(text, '    ')}" for held, text in cases if text is not None
+    )
+    return text or None
+
+
+def _change(do: Do, kind: str, objects: Objects) -> str | None:
     target, given = f"n{do.target}", [ast.unparse(one) for one in do.operands]
     if do.op in _MARKS:
-        if node.kind not in ("tensor", "parameter"):
+        if kind not in ("tensor", "parameter"):
             return None
         if do.op == "mark_static_address":
             return f"change(torch._dynamo.mark_static_address, {target}, {given[0] != '0'})"
@@ -334,17 +352,17 @@ def change(do: Do, objects: Objects) -> str | None:
             return f"change(torch._dynamo.maybe_mark_dynamic, {target}, {given[0]})"
         return f"change(torch._dynamo.{do.op}, {target}, {given[0]})"
     if do.op == "setattr":
-        return f"change(setattr, {target}, {given[0]}, {given[1]})" if node.kind in _MAY_SET else None
+        return f"change(setattr, {target}, {given[0]}, {given[1]})" if kind in _MAY_SET else None
     if do.op in _MODULE_CHANGES:
         text = _MODULE_CHANGES[do.op].format(target, *given)
-        return f"change({text})" if node.kind in ("nn_module", "module") else None
+        return f"change({text})" if kind in ("nn_module", "module") else None
     if do.op in ("setitem", "delitem"):
-        return _item(do.op, node.kind, target, given, objects)
+        return _item(do.op, kind, target, given, objects)
     if do.op == "move_to_end":
         hashes = objects.hashes(int(given[0][1:]))
-        return f"change({target}.move_to_end, {given[0]})" if node.kind == "ordered_dict" and hashes else None
+        return f"change({target}.move_to_end, {given[0]})" if kind == "ordered_dict" and hashes else None
     rest = "".join(f", {one}" for one in given)
-    return f"change({target}.{do.op}{rest})" if node.kind in _ALLOWS[do.op] else None
+    return f"change({target}.{do.op}{rest})" if kind in _ALLOWS[do.op] else None
 
 
 def _item(op: str, kind: str, target: str, given: list[str], objects: Objects) -> str | None:
