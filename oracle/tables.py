@@ -117,11 +117,17 @@ def _singletons() -> dict[str, Any]:
     """Objects that the reference knows by identity."""
     from torch._dynamo.comptime import comptime
     from torch._dynamo.variables import torch as torch_variables
+    from torch._higher_order_ops import wrap
     from torch.utils import _pytree, checkpoint
 
     return {
         "signature": inspect.signature,
         "comptime": comptime,
+        "tag_checkpoint": wrap.tag_activation_checkpoint,
+        "wrap_checkpoint": wrap.wrap_activation_checkpoint,
+        "isinstance": isinstance,
+        "as_tensor": torch.as_tensor,
+        "new_tensor": torch.tensor,
         "dataclass_fields": dataclasses.fields,
         "tensor_dunder_fns": tuple(torch_variables.tensor_dunder_fns),
         "tensor_dunder_remap": tuple(torch_variables.tensor_dunder_fns_remap.items()),

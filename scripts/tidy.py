@@ -138,6 +138,8 @@ PRIVATE_ALLOWED = {
 #: Names out of Dynamo's modules that src/builder writes, and why they are data.
 DYNAMO_NAMES: dict[str, str] = {
     "torch._dynamo.exc.Unsupported": "the class of a refusal, as text in the observation",
+    "torch._dynamo.variables.misc": "where the function is that stands for inspect.signature, as text",
+    "torch._dynamo.variables.builder": "where the function is that stands for dataclasses.fields, as text",
     "torch.fx.experimental.symbolic_shapes.ConstraintViolationError": "the class of another, likewise",
     "torch._guards": "the module in the name of a guard source's class, likewise",
 }

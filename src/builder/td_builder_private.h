@@ -62,6 +62,7 @@ typedef struct {
     X(skip_fsdp_guards, "skip_fsdp_guards")                                 \
     X(capture_scalar_outputs, "capture_scalar_outputs")                     \
     X(capture_dynamic_output_shape_ops, "capture_dynamic_output_shape_ops") \
+    X(functionalize_rng, "functorch.functionalize_rng_ops")                 \
     X(force_unspec_int, "force_unspec_int_unbacked_size_like")
 
 typedef struct {
@@ -77,6 +78,9 @@ typedef struct {
     X(hash, "__hash__")                                                                            \
     X(eq, "__eq__")                                                                                \
     X(start, "start")                                                                              \
+    X(char_, "char") X(byteorder, "byteorder") X(strides, "strides") X(itemsize, "itemsize")       \
+    X(split, "split") X(node, "node") X(hint, "_hint")                                             \
+    X(func, "func") X(args, "args") X(keywords, "keywords")                                        \
     X(stop, "stop")                                                                                \
     X(step, "step")                                                                                \
     X(apply, "apply") X(state, "state") X(params, "params") X(param_groups, "param_groups") X(     \
@@ -507,6 +511,15 @@ td_is_a(PyObject *value, PyObject *cls)
    also takes tensors marked _is_param. */
 int td_is_parameter(td_builder_t *b, PyObject *value);
 
+/* td_lying_allowed mirrors is_allowed, td_lying_key the condition on the keys of a dict, for
+   an object that td_is_lying holds. */
+int td_lying_allowed(td_builder_t *b, PyObject *value);
+int td_lying_key(td_builder_t *b, td_at_t const *at, PyObject *key);
+
+/* td_meet_module mirrors what is_allowed does first: it asks the value for its __module__.
+   False: stopped. */
+bool td_meet_module(td_builder_t *b, PyObject *value);
+
 /* td_getattr_static mirrors inspect.getattr_static: borrowed, NULL when there is no
    such attribute.  Runs no code. */
 PyObject *td_getattr_static(PyObject *value, PyObject *name);
@@ -605,6 +618,18 @@ bool td_module_key(td_builder_t *b, PyObject *value, char const *text, size_t te
 /* td_param_name mirrors param_name_to_source[name] = source.  name lives as long as the
    frame. */
 bool td_param_name(td_builder_t *b, char const *name, size_t name_sz, td_src_id_t source);
+/* td_note_sizes mirrors tensor_weakref_to_sizes_strides[WeakIdRef(e)] = ... */
+bool td_note_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake);
+
+/* td_input_store mirrors input_source_to_var[source] = *out, which becomes an alias of what
+   is stored. */
+bool td_input_store(td_builder_t *b, td_at_t const *at, td_var_t *out);
+
+/* td_find_unspec mirrors the look into unspec_variable_map: *found is NULL when the name
+   is not there.  td_note_unspec stores *out under its name; *out becomes an alias of what
+   is stored. */
+bool td_find_unspec(td_builder_t *b, td_at_t const *at, td_var_t **found);
+bool td_note_unspec(td_builder_t *b, td_at_t const *at, td_var_t *out);
 
 /* td_register_attr mirrors register_attr_or_module for a tensor. */
 bool td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out);

@@ -43,7 +43,8 @@ met_again(td_builder_t *b, td_at_t const *at, td_var_t *tracked, td_var_t *out)
 static bool
 can_lift_attrs(td_class_t cls)
 {
-    return cls == TD_CLASS_TensorVariable || cls == TD_CLASS_UserDefinedObjectVariable;
+    return cls == TD_CLASS_TensorVariable || cls == TD_CLASS_UserDefinedObjectVariable ||
+           cls == TD_CLASS_NumpyNdarrayVariable;
 }
 
 /* placed mirrors the rest of __call__ for what _wrap made: the tracker learns its source,

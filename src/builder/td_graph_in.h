@@ -65,7 +65,7 @@ typedef struct {
     td_num_t const *number;  /* the symbolic int that is the example instead; or NULL */
     bool            is_unspecialized;
     bool            is_tensor;
-    bool            is_strong; /* number is kept as example_strong_ref too */
+    bool            is_strong; /* the example is kept as example_strong_ref too */
 } td_grapharg_t;
 
 typedef enum { TD_OP_PLACEHOLDER, TD_OP_GET_ATTR } td_fxop_t;

@@ -1,5 +1,6 @@
 /* td_look_graph.c: nodes and fake tensors as records. */
 #include "builder/td_look.h"
+#include "py/td_call.h"
 
 td_val_t
 td_look_proxy(td_look_t *look, td_fxnode_t *node)
@@ -63,6 +64,70 @@ td_look_fake(td_look_t *look, td_fake_t *fake)
     return td_obs_record(obs, TD_CLASS_Tensor, fields.at, fields.cnt);
 }
 
+/* ints: what a method without arguments gives, a tuple of ints. */
+static td_val_t
+ints(td_look_t *look, PyObject *tensor, PyObject *method)
+{
+    PyObject *got  = td_call_method(method, &tensor, 1); /* owned */
+    td_vals_t vals = {0};
+
+    if (got == NULL) {
+        PyErr_Clear();
+        look->failed = true;
+        return TD_VAL_NONE;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(got); i++) {
+        td_vals_add(look, &vals, td_look_value(look, PyTuple_GET_ITEM(got, i)));
+    }
+    Py_DECREF(got);
+    return td_vals_end(look, &vals);
+}
+
+static td_val_t
+attribute(td_look_t *look, PyObject *tensor, PyObject *name)
+{
+    PyObject *got = td_call_attr(tensor, name); /* owned */
+    td_val_t  val = TD_VAL_NONE;
+
+    if (got == NULL) {
+        PyErr_Clear();
+        look->failed = true;
+        return TD_VAL_NONE;
+    }
+    val = td_look_value(look, got);
+    Py_DECREF(got);
+    return val;
+}
+
+/* Where a real tensor begins in its memory is not said: it may be anywhere. */
+td_val_t
+td_look_made(td_look_t *look, PyObject *tensor)
+{
+    td_names_t const *names   = &look->b->names;
+    td_obs_t         *obs     = look->obs;
+    td_fields_t       fields  = {0};
+    bool              again   = false;
+    uint32_t          ordinal = td_obs_ordinal(obs, TD_SPACE_OBJECT, tensor, &again);
+
+    if (again) {
+        return td_form_again(obs, ordinal);
+    }
+    td_fields_put(&fields, TD_FIELD_Tensor_type, td_look_value(look, look->b->tables.tensor));
+    td_fields_put(&fields, TD_FIELD_Tensor_size, ints(look, tensor, names->size));
+    td_fields_put(&fields, TD_FIELD_Tensor_stride, ints(look, tensor, names->stride));
+    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_dtype, attribute(look, tensor, names->dtype));
+    td_fields_put(&fields, TD_FIELD_Tensor_device, attribute(look, tensor, names->device));
+    td_fields_put(&fields, TD_FIELD_Tensor_layout, attribute(look, tensor, names->layout));
+    td_fields_put(&fields, TD_FIELD_Tensor_requires_grad, td_obs_bool(obs, false));
+    td_fields_put(&fields, TD_FIELD_Tensor_is_leaf, td_obs_bool(obs, true));
+    td_fields_put(&fields, TD_FIELD_Tensor_constant, td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_base, td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_grad, td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_attributes, td_obs_list(obs, NULL, 0));
+    return td_obs_record(obs, TD_CLASS_Tensor, fields.at, fields.cnt);
+}
+
 static td_val_t
 grapharg(td_look_t *look, td_grapharg_t const *arg)
 {
@@ -75,14 +140,15 @@ grapharg(td_look_t *look, td_grapharg_t const *arg)
     td_fields_put(&fields, TD_FIELD_GraphArg__example,
                   arg->number != NULL
                       ? td_look_number(look, arg->number)
-                      : td_form_weakref(look->obs, td_obs_ordinal(look->obs, TD_SPACE_OBJECT,
-                                                                  arg->example, NULL)));
+                      : td_form_typed(look->obs, "weakref", td_look_value(look, arg->example)));
     td_fields_put(&fields, TD_FIELD_GraphArg_is_unspecialized,
                   td_obs_bool(look->obs, arg->is_unspecialized));
     td_fields_put(&fields, TD_FIELD_GraphArg_fake_tensor, td_look_fake(look, arg->fake));
     td_fields_put(&fields, TD_FIELD_GraphArg_is_tensor, td_obs_bool(look->obs, arg->is_tensor));
     td_fields_put(&fields, TD_FIELD_GraphArg_example_strong_ref,
-                  arg->is_strong ? td_look_number(look, arg->number) : td_obs_null(look->obs));
+                  !arg->is_strong       ? td_obs_null(look->obs)
+                  : arg->number != NULL ? td_look_number(look, arg->number)
+                                        : td_look_value(look, arg->example));
     return td_obs_record(look->obs, TD_CLASS_GraphArg, fields.at, fields.cnt);
 }
 

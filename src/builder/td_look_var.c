@@ -16,7 +16,10 @@ typedef enum {
     HOLDS_FUNCTION,
     HOLDS_ATTR,
     HOLDS_METHOD,
-    HOLDS_MODULE
+    HOLDS_MODULE,
+    HOLDS_PARTIAL,
+    HOLDS_NAMED,
+    HOLDS_CONTEXT
 } holds_t;
 
 static holds_t
@@ -36,6 +39,8 @@ holds(td_class_t cls)
     case TD_CLASS_DefaultDictVariable:
         return HOLDS_DICT;
     case TD_CLASS_TensorVariable:
+    case TD_CLASS_NumpyNdarrayVariable:
+    case TD_CLASS_UnspecializedPythonVariable:
         return HOLDS_TENSOR;
     case TD_CLASS_SymNodeVariable:
         return HOLDS_SYM;
@@ -47,6 +52,12 @@ holds(td_class_t cls)
         return HOLDS_METHOD;
     case TD_CLASS_NNModuleVariable:
         return HOLDS_MODULE;
+    case TD_CLASS_FunctoolsPartialVariable:
+        return HOLDS_PARTIAL;
+    case TD_CLASS_LambdaVariable:
+        return HOLDS_NAMED;
+    case TD_CLASS_NullContextVariable:
+        return HOLDS_CONTEXT;
     case TD_CLASS_ComptimeVariable:
     case TD_CLASS_PythonSysModulesVariable:
         return HOLDS_NOTHING;
@@ -80,6 +91,9 @@ children(td_var_t const *var, uint32_t *cnt)
     case HOLDS_METHOD:
         *cnt = 1;
         return &var->of.method->self;
+    case HOLDS_PARTIAL:
+        *cnt = 1 + var->of.partial->arg_cnt + var->of.partial->keyword_cnt;
+        return var->of.partial->all;
     default:
         *cnt = 0;
         return NULL;
@@ -101,6 +115,9 @@ seen(td_look_t *look, td_var_t const *var)
         break;
     case HOLDS_METHOD:
         mark = &var->of.method->mark;
+        break;
+    case HOLDS_PARTIAL:
+        mark = &var->of.partial->mark;
         break;
     default:
         return true; /* nothing below it */
@@ -349,6 +366,31 @@ put_dict(td_look_t *look, td_var_t *var, td_fields_t *fields)
     }
 }
 
+static void
+put_partial(td_look_t *look, td_var_t *var, td_fields_t *fields)
+{
+    td_partial_t *partial  = var->of.partial;
+    td_var_t     *values   = partial->all + 1 + partial->arg_cnt;
+    td_vals_t     args     = {0};
+    td_vals_t     keywords = {0};
+
+    td_fields_put(fields, TD_FIELD_FunctoolsPartialVariable_func,
+                  td_look_tracker(look, &partial->all[0]));
+    for (uint32_t i = 0; i < partial->arg_cnt; i++) {
+        td_vals_add(look, &args, td_look_tracker(look, &partial->all[1 + i]));
+    }
+    td_fields_put(fields, TD_FIELD_FunctoolsPartialVariable_args, td_vals_end(look, &args));
+    for (uint32_t i = 0; i < partial->keyword_cnt; i++) {
+        td_val_t key = td_look_value(look, partial->keys[i]);
+
+        td_vals_add(look, &keywords,
+                    td_obs_pair(look->obs, key, td_look_tracker(look, &values[i])));
+    }
+    td_fields_put(fields, TD_FIELD_FunctoolsPartialVariable_keywords, td_vals_end(look, &keywords));
+    td_fields_put(fields, TD_FIELD_FunctoolsPartialVariable_original,
+                  td_look_value(look, partial->original));
+}
+
 /* ---- tensors ---------------------------------------------------------------------------- */
 
 static bool
@@ -469,6 +511,12 @@ put_tensor(td_look_t *look, td_var_t *var, td_fields_t *fields)
                   td_look_value(look, tensor->class_type));
     td_fields_put(fields, TD_FIELD_TensorVariable_specialized_value,
                   td_look_value(look, tensor->specialized_value));
+    if (var->cls == TD_CLASS_UnspecializedPythonVariable) {
+        td_fields_put(fields, TD_FIELD_UnspecializedPythonVariable_raw_value,
+                      td_look_value(look, tensor->raw_value));
+        td_fields_put(fields, TD_FIELD_UnspecializedPythonVariable_need_unwrap,
+                      td_obs_bool(obs, true));
+    }
 }
 
 /* ---- trackers ------------------------------------------------------------------------------- */
@@ -492,12 +540,33 @@ value_field(td_class_t cls)
     return td_field_find(cls, "value");
 }
 
+/* sym_num: the number, or whether it is 1, as sympy spells that. */
+static td_val_t
+sym_num(td_look_t *look, td_sym_var_t const *sym)
+{
+    td_buf_t text = {0};
+    td_val_t val  = TD_VAL_NONE;
+
+    if (!sym->is_one) {
+        return td_look_number(look, &sym->number);
+    }
+    td_buf_puts(&text, "Eq(");
+    td_num_put(look->b, &sym->number, &text);
+    td_buf_puts(&text, ", 1)");
+    look->failed = look->failed || text.failed;
+    val          = td_form_sym(look->obs, "SymBool", text.failed ? "" : text.bytes, text.sz,
+                               td_obs_bool(look->obs, sym->number.hint == 1));
+    td_buf_clear(&text);
+    return val;
+}
+
 static void
 put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
 {
     td_fields_put(fields, value_field((td_class_t)var->cls), td_look_value(look, var->of.value));
     switch (var->cls) {
     case TD_CLASS_AutogradFunctionContextVariable:
+    case TD_CLASS_KeyedJaggedTensorVariable:
     case TD_CLASS_UserDefinedObjectVariable:
     case TD_CLASS_UnspecializedNNModuleVariable:
     case TD_CLASS_FSDPManagedNNModuleVariable:
@@ -544,8 +613,7 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
     case HOLDS_SYM:
         td_fields_put(fields, TD_FIELD_SymNodeVariable_proxy,
                       td_look_proxy(look, var->of.sym->node));
-        td_fields_put(fields, TD_FIELD_SymNodeVariable_sym_num,
-                      td_look_number(look, &var->of.sym->number));
+        td_fields_put(fields, TD_FIELD_SymNodeVariable_sym_num, sym_num(look, var->of.sym));
         break;
     case HOLDS_FUNCTION:
         put_function(look, var->of.function, fields);
@@ -566,6 +634,19 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
                       td_look_tracker(look, var->of.attr->obj));
         td_fields_put(fields, TD_FIELD_GetAttrVariable_name,
                       td_obs_cstr(look->obs, var->of.attr->name));
+        break;
+    case HOLDS_PARTIAL:
+        put_partial(look, var, fields);
+        break;
+    case HOLDS_NAMED:
+        td_fields_put(fields, TD_FIELD_LambdaVariable_fn,
+                      td_form_global(look->obs, var->of.named->module, var->of.named->qualname));
+        break;
+    case HOLDS_CONTEXT:
+        td_fields_put(fields, TD_FIELD_ContextWrappingVariable_target_values,
+                      td_obs_null(look->obs));
+        td_fields_put(fields, TD_FIELD_ContextWrappingVariable_initial_values,
+                      td_obs_null(look->obs));
         break;
     }
 }

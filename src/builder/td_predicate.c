@@ -157,68 +157,6 @@ td_is_tensor_dunder(td_builder_t *b, td_at_t const *at, PyObject *value)
     return in_tuple(b->tables.tensor_dunder_fns, value);
 }
 
-/* has_lying_meta: the class's metaclass answers for itself what the reference asks of
-   every class that it meets: its hash and equality, its attributes.  A metaclass with
-   a __getattr__ alone (enum's) is asked only for what is not there. */
-static bool
-has_lying_meta(PyTypeObject *type)
-{
-    static char const *const asked[] = {"__getattribute__", "__name__", "__module__", "__dict__",
-                                        "__mro__"};
-    PyTypeObject            *meta    = Py_TYPE(type);
-
-    if (meta == &PyType_Type) {
-        return false;
-    }
-    if (meta->tp_hash != PyType_Type.tp_hash ||
-        meta->tp_richcompare != PyType_Type.tp_richcompare) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        PyObject *name  = PyUnicode_FromString(asked[i]);                           /* owned */
-        PyObject *own   = name == NULL ? NULL : _PyType_Lookup(meta, name);         /* borrowed */
-        PyObject *plain = name == NULL ? NULL : _PyType_Lookup(&PyType_Type, name); /* borrowed */
-        bool      lies  = own != plain && own != NULL && Py_TYPE(own)->tp_descr_get != NULL &&
-                    !Py_IS_TYPE(own, &PyWrapperDescr_Type); /* a slot in C: pybind11's */
-
-        Py_XDECREF(name);
-        PyErr_Clear();
-        if (lies) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* td_is_lying: the value's class has its own __class__ or __getattribute__, so that
-   only running it tells what isinstance() answers; so do weak proxies, and classes
-   whose metaclass answers in their place. */
-int
-td_is_lying(td_builder_t *b, td_at_t const *at, PyObject *value)
-{
-    PyTypeObject *type  = Py_TYPE(value);
-    PyObject     *own   = NULL; /* borrowed */
-    PyObject     *plain = NULL; /* borrowed */
-
-    UNUSED_AT;
-    if (type == &_PyWeakref_ProxyType || type == &_PyWeakref_CallableProxyType) {
-        return 1;
-    }
-    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
-        return 0;
-    }
-    if (has_lying_meta(type)) {
-        return 1;
-    }
-    plain = PyDict_GetItemWithError(PyBaseObject_Type.tp_dict, b->names.class_);
-    own   = _PyType_Lookup(type, b->names.class_);
-    if (own != plain) {
-        return 1;
-    }
-    own = _PyType_Lookup(type, b->names.getattribute);
-    return own != NULL && PyFunction_Check(own);
-}
-
 /* ---- the ladder ------------------------------------------------------------------ */
 
 int
@@ -299,11 +237,8 @@ is_dict_key(td_builder_t *b, td_at_t const *at, PyObject *key)
     if (is != 0) {
         return is;
     }
-    is = td_is_lying(b, at, key);
-    if (is != 0) {
-        td_stop_unsupported(b, "L414/bool/all=F", __func__,
-                            "a dict key whose class answers isinstance() itself");
-        return -1;
+    if (td_is_lying(b, at, key)) {
+        return td_lying_key(b, at, key);
     }
     is = td_key_is_tensor(b, at, key);
     return is != 0 ? is : td_is_a(key, b->tables.enum_class);
@@ -354,14 +289,8 @@ td_is_allowed_frozenset(td_builder_t *b, td_at_t const *at, PyObject *value)
         return 0;
     }
     while (_PySet_NextEntry(value, &pos, &item, &hash)) {
-        int is = td_is_lying(b, at, item);
+        int is = td_is_lying(b, at, item) ? td_lying_allowed(b, item) : td_is_allowed(b, at, item);
 
-        if (is != 0) {
-            td_stop_unsupported(b, "L465/bool/all=F", __func__,
-                                "a member whose class answers isinstance() itself");
-            return -1;
-        }
-        is = td_is_allowed(b, at, item);
         is = is == 0 ? td_literal(b, item) : is;
         if (is != 1) {
             return is;
@@ -391,14 +320,16 @@ td_is_checkpoint(td_builder_t *b, td_at_t const *at, PyObject *value)
     return value == b->tables.checkpoint;
 }
 
-/* td_is_allowed mirrors allowed_functions.is_allowed; what a library not yet
-   imported would add to the table when first met is not known to this builder. */
+/* td_is_allowed mirrors allowed_functions.is_allowed. */
 int
 td_is_allowed(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
     int has = 0;
 
     UNUSED_AT;
+    if (!td_meet_module(b, value)) {
+        return -1;
+    }
     has = has_id(b, b->tables.disallowed_ids, value);
     if (has != 0) {
         return has < 0 ? -1 : 0;

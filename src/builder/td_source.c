@@ -517,6 +517,8 @@ name_put(td_sources_t const *sources, td_src_id_t id, td_buf_t *out)
         return put_call(sources, block, id, "type(", false, out);
     case TD_SOURCE_CLASS_NumpyTensorSource:
         return put_call(sources, block, id, "__as_tensor(", false, out);
+    case TD_SOURCE_CLASS_ConvertIntSource:
+        return put_call(sources, block, id, "cast_symbool_to_symint_guardless(", false, out);
     case TD_SOURCE_CLASS_NNModuleSource:
     case TD_SOURCE_CLASS_NotNNModuleSource:
     case TD_SOURCE_CLASS_FSDPNNModuleSource:

@@ -31,6 +31,9 @@
                                             X(collectives,                                         \
                                               OBJECT) /* tuple of functions that are rewritten */  \
         X(signature, OBJECT) X(comptime, OBJECT) X(dataclass_fields, OBJECT)                       \
+            X(isinstance, OBJECT)                                                                  \
+            X(as_tensor, OBJECT) X(new_tensor, OBJECT) /* torch.as_tensor, torch.tensor */         \
+            X(tag_checkpoint, OBJECT) X(wrap_checkpoint, OBJECT)                                   \
             X(tensor_dunder_fns, OBJECT) /* tuple of functions */                                  \
         X(tensor_dunder_remap, OBJECT)   /* tuple of (function, what stands for it) */             \
         X(checkpoint, OBJECT) X(supported_nodes, OBJECT) X(object_setattr, OBJECT)                 \

@@ -48,18 +48,20 @@ typedef struct {
     uint32_t         mark;    /* as above */
 } td_dict_t;
 
-/* Payload of TensorVariable. */
+/* Payload of TensorVariable and of the classes below it. */
 typedef struct {
     td_fxnode_t *node;
     td_fake_t   *fake;
     PyObject    *class_type;        /* borrowed from the tables or the frame's keep */
     PyObject    *specialized_value; /* borrowed from the frame's keep, or NULL for None */
+    PyObject    *raw_value; /* of UnspecializedPythonVariable: borrowed from the frame's keep */
 } td_tensor_var_t;
 
 /* Payload of SymNodeVariable. */
 typedef struct {
     td_fxnode_t *node;
     td_num_t     number;
+    bool         is_one; /* the tracker stands for number == 1, a bool */
 } td_sym_var_t;
 
 /* Payload of UserFunctionVariable. */
@@ -82,6 +84,20 @@ typedef struct {
 
 typedef struct td_method td_method_t;
 
+/* Payload of FunctoolsPartialVariable: the function, the arguments, the keywords' values. */
+typedef struct {
+    td_var_t  *all;
+    PyObject **keys;     /* keyword_cnt names, borrowed from the frame's keep */
+    PyObject  *original; /* borrowed from the frame's keep */
+    uint32_t   arg_cnt, keyword_cnt;
+    uint32_t   mark; /* as above */
+} td_partial_t;
+
+/* A function of the reference's own that a LambdaVariable holds: known by its name. */
+typedef struct {
+    char const *module, *qualname;
+} td_named_t;
+
 struct td_var {
     uint16_t         cls; /* td_class_t; TD_VAR_ALIAS */
     td_src_id_t      source;
@@ -96,6 +112,8 @@ struct td_var {
         td_tensor_var_t *tensor;
         td_sym_var_t    *sym;
         td_function_t   *function;
+        td_partial_t    *partial;
+        td_named_t const *named;
         td_attr_var_t   *attr;
         td_module_var_t *module;
         td_method_t     *method;

@@ -239,8 +239,12 @@ td_torch_variable(td_builder_t *b, char const *arm, PyObject **value)
 bool
 td_wrap_torch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    int has = td_tables_has(b->tables.user_allowed_ids, value);
+    int has = 0;
 
+    if (!td_meet_module(b, value)) {
+        return false;
+    }
+    has = td_tables_has(b->tables.user_allowed_ids, value);
     if (has < 0) {
         return td_stop_python(b);
     }

@@ -96,10 +96,8 @@ unspec_name(td_builder_t *b, td_at_t const *at, td_unspec_t *row)
     return row->name != NULL || td_stop_nomem(b);
 }
 
-/* find_unspec mirrors the look into unspec_variable_map: *found is NULL when the name
-   is not there. */
-static bool
-find_unspec(td_builder_t *b, td_at_t const *at, td_var_t **found)
+bool
+td_find_unspec(td_builder_t *b, td_at_t const *at, td_var_t **found)
 {
     td_frame_t *frame = &b->frame;
     td_unspec_t row   = {0};
@@ -119,9 +117,8 @@ find_unspec(td_builder_t *b, td_at_t const *at, td_var_t **found)
     return true;
 }
 
-/* note_unspec stores *out under its name; *out becomes an alias of what is stored. */
-static bool
-note_unspec(td_builder_t *b, td_at_t const *at, td_var_t *out)
+bool
+td_note_unspec(td_builder_t *b, td_at_t const *at, td_var_t *out)
 {
     td_frame_t *frame = &b->frame;
     td_unspec_t row   = {.var = td_alloc_in(b, sizeof *row.var)};
@@ -199,7 +196,7 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     td_var_make(out, TD_CLASS_SymNodeVariable, guard);
     out->source = at->id;
     out->of.sym = sym;
-    return note_unspec(b, at, out);
+    return td_note_unspec(b, at, out);
 }
 
 /* td_wrap_unspecialized_primitive mirrors the function of that name as far as an
@@ -212,7 +209,7 @@ td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *va
     td_state_entry_t *entry = NULL;
     td_var_t         *found = NULL;
 
-    if (!find_unspec(b, at, &found)) {
+    if (!td_find_unspec(b, at, &found)) {
         return false;
     }
     if (found != NULL) {

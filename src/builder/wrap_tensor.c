@@ -49,9 +49,8 @@ note_source(td_builder_t *b, PyObject *tensor, td_src_id_t source)
     return true;
 }
 
-/* note_sizes mirrors tensor_weakref_to_sizes_strides[WeakIdRef(e)] = ... */
-static bool
-note_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
+bool
+td_note_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
 {
     td_frame_t        *frame = &b->frame;
     td_sizes_strides_t row   = {.tensor = tensor, .fake = fake};
@@ -93,7 +92,7 @@ wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
             return NULL;
         }
     }
-    return note_sizes(b, tensor, fake) ? fake : NULL;
+    return td_note_sizes(b, tensor, fake) ? fake : NULL;
 }
 
 /* ---- wrap_fx_proxy ---------------------------------------------------------------------- */
@@ -229,20 +228,40 @@ newest_input(td_builder_t *b, uint32_t hash)
 }
 
 /* find_input mirrors source in input_source_to_var. */
-static td_var_t *
+static td_input_t *
 find_input(td_builder_t *b, td_at_t const *at, uint32_t *hash)
 {
     td_frame_t *frame = &b->frame;
 
     *hash = td_source_hash(&frame->sources, at->id);
     for (uint32_t i = newest_input(b, *hash); i != TD_MAP_NONE; i = frame->inputs.at[i].older) {
-        td_input_t const *input = &frame->inputs.at[i];
+        td_input_t *input = &frame->inputs.at[i];
 
         if (td_source_equal(&frame->sources, input->source, at->id)) {
-            return input->variable;
+            return input;
         }
     }
     return NULL;
+}
+
+bool
+td_input_store(td_builder_t *b, td_at_t const *at, td_var_t *out)
+{
+    td_var_t   *stored = td_alloc_in(b, sizeof *stored);
+    td_input_t *known  = NULL;
+    td_input_t  row    = {.source = at->id, .variable = stored};
+
+    if (stored == NULL || !td_depth_hash(b, at->depth)) {
+        return false;
+    }
+    *stored = *out;
+    *out    = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = stored};
+    known   = find_input(b, at, &row.hash);
+    if (known != NULL) {
+        known->variable = stored;
+        return true;
+    }
+    return TD_ARRAY_PUSH(b->frame.inputs, row) || td_stop_nomem(b);
 }
 
 /* key_is says whether a source is GetItemSource(..., index) with that str. */
@@ -415,10 +434,10 @@ is_attr(td_builder_t *b, td_where_t where, bool has_address)
 static bool
 wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    td_where_t where = (td_where_t)at->where;
-    td_var_t  *known = NULL;
-    uint32_t   hash  = 0;
-    PyObject  *mark  = td_mark(value, b->names.static_address); /* borrowed */
+    td_where_t  where = (td_where_t)at->where;
+    td_input_t *known = NULL;
+    uint32_t    hash  = 0;
+    PyObject   *mark  = td_mark(value, b->names.static_address); /* borrowed */
 
     if (!td_guard_source_of(b, at) || !td_depth_reach(b, TD_REACH_WHERE, at->depth)) {
         return false;
@@ -438,7 +457,7 @@ wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     }
     known = find_input(b, at, &hash);
     if (known != NULL) {
-        *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = known};
+        *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = known->variable};
         return true;
     }
     return new_input(b, at, value, hash, out);

@@ -493,6 +493,7 @@ draw_fixed_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
         return true;
     case TD_KIND_DEFAULT_DICT:
     case TD_KIND_PARTIAL:
+    case TD_KIND_KEYWORDS:
         edges[node->edge_cnt++] = find_or_pick(gen, is_callable);
         return true;
     default:

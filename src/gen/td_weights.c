@@ -16,7 +16,7 @@ static struct {
     {"literal", 8},  {"list", 10},     {"slice", 5},    {"dict", 10},   {"tensor", 22},
     {"callable", 5}, {"parameter", 4}, {"iterator", 2}, {"set", 3},     {"enum", 3},
     {"object", 4},   {"module", 4},    {"numpy", 4},    {"partial", 3}, {"typing", 2},
-    {"method", 2},   {"autograd", 3},  {"operator", 2},
+    {"method", 2},   {"autograd", 3},  {"operator", 2}, {"special", 3},
 };
 
 static struct {

@@ -286,6 +286,7 @@ may_set_attr(td_node_t const *node)
     case TD_KIND_PARAMETER:
     case TD_KIND_ORDERED_DICT:
     case TD_KIND_PARTIAL:
+    case TD_KIND_KEYWORDS:
         return 1;
     default:
         return 0;

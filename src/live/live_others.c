@@ -4,7 +4,9 @@
 #include "base/td_assert.h"
 #include "py/td_call.h"
 
-enum { ATTR_CNT_MAX = 4 }; /* attributes a, b, c, d of an object node */
+enum { ATTR_CNT_MAX = 4 }; /* attributes or keywords a, b, c, d of a node */
+
+static char const attr_names[ATTR_CNT_MAX][2] = {"a", "b", "c", "d"};
 
 static int
 is_watched(td_state_t const *state, PyObject *object)
@@ -51,10 +53,8 @@ live_make_choice(live_maker_t *maker, td_node_t const *node)
 static int
 attrs_fill(live_maker_t *maker, td_node_t const *node, PyObject *object)
 {
-    static char const names[ATTR_CNT_MAX][2] = {"a", "b", "c", "d"};
-
     for (size_t i = 0; i < node->edge_cnt && i < ATTR_CNT_MAX; i++) {
-        PyObject *name   = PyUnicode_InternFromString(names[i]); /* owned */
+        PyObject *name   = PyUnicode_InternFromString(attr_names[i]); /* owned */
         int       result = -1;
 
         if (name != NULL) {
@@ -86,6 +86,44 @@ live_make_object(live_maker_t *maker, td_node_t const *node)
     return object;
 }
 
+/* callable_edge gives the first edge, or int where it is not callable: the kind is what
+   it is whatever the edge is.  Borrowed. */
+static PyObject *
+callable_edge(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *func = live_edge(maker, node, 0);
+
+    return PyCallable_Check(func) ? func : (PyObject *)&PyLong_Type;
+}
+
+PyObject *
+live_make_keywords(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *args[1 + ATTR_CNT_MAX];
+    size_t    cnt   = node->edge_cnt - 1u;
+    PyObject *names = NULL; /* owned */
+    PyObject *made  = NULL; /* owned, returned */
+
+    TD_ASSERT(cnt <= ATTR_CNT_MAX);
+    args[0] = callable_edge(maker, node);
+    names   = PyTuple_New((Py_ssize_t)cnt);
+    for (size_t i = 0; names != NULL && i < cnt; i++) {
+        PyObject *name = PyUnicode_InternFromString(attr_names[i]); /* owned, stolen */
+
+        if (name == NULL) {
+            Py_CLEAR(names);
+            break;
+        }
+        PyTuple_SET_ITEM(names, (Py_ssize_t)i, name);
+        args[1 + i] = live_edge(maker, node, 1 + i); /* borrowed from objects */
+    }
+    if (names != NULL) {
+        made = td_call_kw(maker->state->partial, args, 1, names);
+    }
+    Py_XDECREF(names);
+    return made;
+}
+
 PyObject *
 live_make_partial(live_maker_t *maker, td_node_t const *node)
 {
@@ -93,11 +131,9 @@ live_make_partial(live_maker_t *maker, td_node_t const *node)
     size_t    cnt = node->edge_cnt;
 
     TD_ASSERT(cnt >= 1 && cnt <= sizeof args / sizeof args[0]);
-    for (size_t i = 0; i < cnt; i++) {
+    args[0] = callable_edge(maker, node);
+    for (size_t i = 1; i < cnt; i++) {
         args[i] = live_edge(maker, node, i); /* borrowed from objects */
-    }
-    if (!PyCallable_Check(args[0])) {
-        args[0] = (PyObject *)&PyLong_Type; /* the kind is partial whatever the edge is */
     }
     return td_call(maker->state->partial, args, cnt);
 }

@@ -70,6 +70,7 @@ PyObject *live_make_object(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_partial(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_module(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_member(live_maker_t *maker, td_node_t const *node);
+PyObject *live_make_keywords(live_maker_t *maker, td_node_t const *node);
 
 /* live_attach lets an object whose class is watched (tandem.objects) note its
    calls: 0, or -1 with an exception. */

@@ -52,6 +52,9 @@ static live_make_t const make_table[TD_KIND_TAG_END] = {
     [TD_KIND_HIGHER_ORDER]   = live_make_choice,
     [TD_KIND_MODULE]         = live_make_module,
     [TD_KIND_MEMBER]         = live_make_member,
+    [TD_KIND_KEYWORDS]       = live_make_keywords,
+    [TD_KIND_SPECIAL]        = live_make_choice,
+    [TD_KIND_ODD_ARRAY]      = live_make_choice,
 };
 
 /* ---- objects --------------------------------------------------------------------- */

@@ -17,14 +17,18 @@ from __future__ import annotations
 
 import abc
 import collections
+import contextlib
 import dataclasses
 import enum
+import sys
 import types
 import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy
 import torch
+import torch._guards
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 # ---- plain data ---------------------------------------------------------------
 
@@ -356,6 +360,23 @@ def _logging_pair() -> type:
     own |= {"__module__": __name__, "__qualname__": "LoggingPair", "__iter__": __iter__, "__len__": __len__}
     return type("LoggingPair", (tuple,), own)
 
+
+def _answering_module(name: str, error: type[Exception]) -> types.ModuleType:
+    """A module that raises when it is asked for what it has not."""
+
+    def __getattr__(attribute):
+        raise error(f"{name} has no {attribute}")
+
+    module = types.ModuleType(name)
+    module.__getattr__ = __getattr__
+    return module
+
+
+silent_module = _answering_module("silent_module", AttributeError)
+"""A module that looks up what it has not by code of its own."""
+
+raising_module = _answering_module("raising_module", ValueError)
+"""The same, but what it raises says something else than that it has no such attribute."""
 
 LoggingPair = _logging_pair()
 """A namedtuple whose __iter__ and __len__ are Python code that notes its calls."""
@@ -699,6 +720,92 @@ def make_np_bool() -> numpy.generic:
     return numpy.bool_(True)
 
 
+def make_np_float64() -> numpy.generic:
+    """A numpy scalar that is a Python float too."""
+    return numpy.float64(2.5)
+
+
+def make_np_float16() -> numpy.generic:
+    """A numpy scalar of half precision."""
+    return numpy.float16(0.5)
+
+
+def make_np_complex64() -> numpy.generic:
+    """A numpy complex scalar."""
+    return numpy.complex64(1 + 2j)
+
+
+def make_np_uint8() -> numpy.generic:
+    """A numpy scalar of the one unsigned type that torch has."""
+    return numpy.uint8(7)
+
+
+def make_np_uint16() -> numpy.generic:
+    """A numpy scalar of a type that torch has not."""
+    return numpy.uint16(5)
+
+
+def make_np_longdouble() -> numpy.generic:
+    """A numpy scalar wider than any of torch's."""
+    return numpy.longdouble(0.25)
+
+
+def make_np_timedelta64() -> numpy.generic:
+    """A numpy scalar that counts as a number and is a time."""
+    return numpy.timedelta64(3, "s")
+
+
+class SubArray(numpy.ndarray):
+    """An array type that is not numpy's own."""
+
+
+def make_array_of_uint16() -> numpy.ndarray:
+    """An array of a type that torch has not."""
+    return numpy.ones((2, 3), dtype=numpy.uint16)
+
+
+def make_array_of_object() -> numpy.ndarray:
+    """An array of Python objects."""
+    return numpy.array([1, None], dtype=object)
+
+
+def make_array_of_text() -> numpy.ndarray:
+    """An array of strings."""
+    return numpy.array(["a", "bc"])
+
+
+def make_array_of_records() -> numpy.ndarray:
+    """A structured array."""
+    return numpy.ones(2, dtype=[("x", "f4"), ("y", "i8")])
+
+
+def make_big_endian_array() -> numpy.ndarray:
+    """An array whose bytes are in the other order."""
+    return numpy.ones((2, 2), dtype=">f4")
+
+
+def make_reversed_array() -> numpy.ndarray:
+    """An array that walks its memory backwards."""
+    return numpy.arange(6.0)[::-1]
+
+
+def make_readonly_array() -> numpy.ndarray:
+    """An array that nobody may write to."""
+    array = numpy.ones((4, 2), dtype=numpy.float32)
+    array.flags.writeable = False
+    return array
+
+
+def make_broadcast_array() -> numpy.ndarray:
+    """An array whose rows are one row."""
+    return numpy.broadcast_to(numpy.ones(3, dtype=numpy.float32), (4, 3))
+
+
+def make_array_of_subclass() -> numpy.ndarray:
+    """An instance of a subclass of ndarray."""
+    return numpy.ones((2, 2)).view(SubArray)
+
+
 def make_bound_method():
     """A method bound to an instance of a user class."""
     return Plain().method
@@ -749,3 +856,112 @@ def make_function_instance():
 def make_grad_fn():
     """What autograd itself makes of a function: a context too."""
     return Scaler.apply(torch.ones(2, requires_grad=True)).grad_fn
+
+
+class NullSubcontext(contextlib.nullcontext):
+    """A null context that is not contextlib's own."""
+
+
+def make_null_context():
+    """A context that does nothing and gives None."""
+    return contextlib.nullcontext()
+
+
+def make_null_context_of():
+    """A context that does nothing and gives an object."""
+    return contextlib.nullcontext(5)
+
+
+def make_own_null_context():
+    """An instance of a subclass of nullcontext."""
+    return NullSubcontext()
+
+
+def make_seed_method():
+    """A method of a fresh random generator."""
+    return torch.Generator().manual_seed
+
+
+def make_default_generator_method():
+    """A method of the generator that torch draws from."""
+    return torch.default_generator.get_state
+
+
+class StandInStream:
+    """Says that it is a stream: real ones need a device that is not there."""
+
+    __class__ = torch.cuda.streams.Stream
+
+
+def make_stream():
+    """What isinstance() takes for a CUDA stream."""
+    return StandInStream()
+
+
+def make_process_group():
+    """A process group of one process that nobody has started."""
+    return torch.distributed.ProcessGroup(0, 1)
+
+
+def make_device_mesh():
+    """A device mesh without the process group that a real one sets up."""
+    from torch.distributed._tensor import DeviceMesh
+
+    return object.__new__(DeviceMesh)
+
+
+def make_placement():
+    """An instance of the base class of placements."""
+    from torch.distributed._tensor.placement_types import Placement
+
+    return Placement()
+
+
+def make_shard():
+    """A placement of a class of its own."""
+    from torch.distributed._tensor.placement_types import Shard
+
+    return Shard(0)
+
+
+class KeyedJaggedTensor:
+    """Stands for the class of that name in torchrec, which is not installed."""
+
+
+def _stand_in_torchrec() -> types.ModuleType:
+    """The module where torchrec's class would be, found under its name from now on."""
+    names = ("torchrec", "torchrec.sparse", "torchrec.sparse.jagged_tensor")
+    for name in names:
+        sys.modules.setdefault(name, types.ModuleType(name))
+    module = sys.modules[names[-1]]
+    if not hasattr(module, "KeyedJaggedTensor"):
+        module.KeyedJaggedTensor = KeyedJaggedTensor
+    return module
+
+
+jagged_tensor = _stand_in_torchrec()
+
+
+def make_keyed_jagged():
+    """A jagged tensor of torchrec's, or of what stands in for it."""
+    return jagged_tensor.KeyedJaggedTensor()
+
+
+class _Somewhere(torch._guards.Source):
+    """Where the symbols below come from."""
+
+    def name(self):
+        return "n"
+
+
+def _sym_int(value: int) -> Any:
+    """A symbolic int of a shape environment of its own."""
+    env = ShapeEnv()
+    return env.create_symintnode(env.create_symbol(value, _Somewhere(), DimDynamic.DYNAMIC), hint=value)
+
+
+sym_true = _sym_int(5) == 5
+"""A comparison of symbols that holds; one a process, since torch never lets go of them."""
+
+sym_false = _sym_int(5) > 7
+"""A comparison of symbols that does not hold."""

@@ -28,7 +28,8 @@ static struct {
     {34, "np_scalar"},    {35, "partial"},      {36, "typing"},
     {37, "bytes"},        {38, "complex"},      {39, "bound_method"},
     {40, "autograd"},     {41, "higher_order"}, {42, "module"},
-    {43, "member"},
+    {43, "member"},       {44, "odd_array"},    {45, "keywords"},
+    {46, "special"},
 };
 
 static void
@@ -52,13 +53,19 @@ static struct {
                        "skipped_lru_cache inlined collective checkpoint marked scripted script"},
     {TD_KIND_BUILTIN, "len print int list type add getitem islice reduce cast intern"},
     {TD_KIND_CLASS, "Plain WithMeta Point Color Counter SimpleNamespace OrderedDict ABC"},
-    {TD_KIND_PYMODULE, "os numpy objects json operator"},
+    {TD_KIND_PYMODULE, "os numpy objects json operator silent raising"},
     {TD_KIND_TORCH, "add relu functional Tensor Linear aten_add sqrt math torch radd"},
     {TD_KIND_ENUM, "Color_RED Color_BLUE Level_LOW"},
     {TD_KIND_OBJECT, "Plain CustomSetattr CustomGetattr Data Counting Raising Lying"},
     {TD_KIND_NN_MODULE, "Linear ReLU Sequential LSTM RNN GRU BatchNorm hooked lazy script patched "
                         "frozen"},
-    {TD_KIND_NP_SCALAR, "float32 int64 bool"},
+    {TD_KIND_NP_SCALAR, "float32 int64 bool float64 float16 complex64 uint8 uint16 longdouble "
+                        "timedelta64"},
+    {TD_KIND_SPECIAL, "signature fields nullcontext nullcontext_of own_nullcontext seed_method "
+                      "default_generator stream process_group device_mesh Shard Placement "
+                      "placement shard jagged sym_true sym_false"},
+    {TD_KIND_ODD_ARRAY, "uint16 object text records big_endian reversed readonly broadcast "
+                        "subclass"},
     {TD_KIND_TYPING, "List Optional_int Any"},
     {TD_KIND_BOUND_METHOD, "plain module generator"},
     {TD_KIND_AUTOGRAD, "Scaler Function OddlyMade apply oddly_made_apply stale_apply other_method "

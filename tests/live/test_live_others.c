@@ -60,6 +60,12 @@ static live_row_t const rows[] = {
     {"%0 = autograd context\n%1 = autograd context\n", "o[0] is not o[1]"},
     {"%0 = higher_order map\n", "o[0].__name__ == 'map'"},
     {"%0 = higher_order unknown\n", "isinstance(o[0], torch._ops.HigherOrderOperator)"},
+    {"%0 = int 1\n%1 = keywords %0 %0 %0\n", "o[1].func is int and o[1].args == () and "
+                                             "list(o[1].keywords.items()) == [('a', 1), ('b', 1)]"},
+    {"%0 = np_scalar timedelta64\n%1 = odd_array subclass\n",
+     "isinstance(o[0], numpy.number) and type(o[1]) is objects.SubArray"},
+    {"%0 = odd_array readonly\n%1 = odd_array readonly\n",
+     "not o[0].flags.writeable and o[0] is not o[1]"},
     {"%0 = device cuda\n", "o[0] == torch.device('cuda', 0)"},
     {"%0 = dtype complex64\n", "o[0] is torch.complex64"},
     /* What the program's own code does is noted, with the node it belongs to. */

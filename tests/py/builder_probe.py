@@ -9,6 +9,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import inspect
 import itertools
 import json
 import logging
@@ -19,6 +20,7 @@ import sys
 import types
 import typing
 import warnings
+import weakref
 
 warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
@@ -75,6 +77,65 @@ class OwnSetattr:
 
 class Slots:
     __slots__ = ("a",)
+
+
+KEPT = Plain()
+
+
+class Answering:
+    """Looks up its attributes by code of its own."""
+
+    def __init__(self, module="m"):
+        self.answer = module
+
+    def __getattribute__(self, name):
+        if name == "__module__":
+            return object.__getattribute__(self, "answer")
+        return object.__getattribute__(self, name)
+
+
+class RaisingClass:
+    @property
+    def __class__(self):
+        raise ValueError("no class today")
+
+
+class RaisingModule:
+    """Has a class as any, and no module."""
+
+    @property
+    def __module__(self):
+        raise ValueError("no module today")
+
+
+class Mentioned:
+    """Has a module of its own that is none."""
+
+    def __init__(self):
+        self.__module__ = 5
+
+
+def asked_module(answer):
+    """A module that answers for what it has not: raises, or says that it is of some module."""
+
+    def __getattr__(name):
+        if isinstance(answer, type):
+            raise answer(name)
+        return answer
+
+    module = types.ModuleType("asked")
+    module.__getattr__ = __getattr__
+    return module
+
+
+class SubPartial(functools.partial):
+    pass
+
+
+class ComputingPartial(functools.partial):
+    @property
+    def func(self):
+        return len
 
 
 def function(a, b=3):
@@ -181,6 +242,40 @@ VALUES = {
     "guarded_address": lambda: marked(torch.ones(2), _dynamo_static_input_type="guarded"),
     "static_address": lambda: marked(torch.ones(2), _dynamo_static_input_type="unguarded"),
     "tensors": lambda: (lambda t: [t, t, (t,), torch.ones(2)])(torch.ones(2)),
+    "array": lambda: numpy.ones((2, 3), dtype=numpy.float32), "array_0d": lambda: numpy.array(3),
+    "array_empty": lambda: numpy.ones((0, 2)),
+    "array_bool": lambda: numpy.array([True, False]), "array_half": lambda: numpy.ones(3, dtype=numpy.float16),
+    "array_complex": lambda: numpy.ones(3, dtype=numpy.complex128), "array_t": lambda: numpy.ones((2, 3)).T,
+    "array_fortran": lambda: numpy.asfortranarray(numpy.ones((2, 3, 4))), "array_gaps": lambda: numpy.ones((4, 6))[::2, 1::3],
+    "array_bytes": lambda: numpy.frombuffer(b"abcd", dtype=numpy.uint8), "array_offset": lambda: numpy.arange(9)[4:],
+    "array_unaligned": lambda: numpy.frombuffer(b"abcdefghi", dtype=numpy.int32, count=2, offset=1),
+    "array_void": lambda: numpy.zeros(2, dtype="V3"), "array_date": lambda: numpy.zeros(2, dtype="M8[s]"),
+    "array_uint32": lambda: numpy.zeros(2, dtype=numpy.uint32), "array_str": lambda: numpy.array(["a"]),
+    "array_reversed": lambda: numpy.arange(4)[::-1], "array_swapped": lambda: numpy.zeros(2, dtype=">i4"),
+    "arrays": lambda: (lambda a: [a, (a, a[1:]), {"k": a}])(numpy.arange(4)), "array_of_tensor": lambda: torch.ones(2, 2).numpy(),
+    "array_and_tensor": lambda: (lambda a: [a, torch.from_numpy(a)])(numpy.ones(2)), "matrix": lambda: numpy.matrix([[1]]),
+    "recarray": lambda: numpy.recarray((2,), dtype=[("x", int)]).view(numpy.ndarray), "masked": lambda: numpy.ma.array([1]),
+    **{f"np_{t.__name__}": (lambda t=t: t(3)) for t in (numpy.int8, numpy.int16, numpy.int32, numpy.int64, numpy.uint8, numpy.uint16,
+       numpy.uint64, numpy.float16, numpy.float64, numpy.longdouble, numpy.complex64, numpy.complex128, numpy.clongdouble)},
+    "np_32": lambda: numpy.float32(0.5), "np_nan": lambda: numpy.float64("nan"), "np_time": lambda: numpy.timedelta64(1, "s"),
+    "np_date": lambda: numpy.datetime64(1, "s"), "np_str": lambda: numpy.str_("a"), "np_bytes": lambda: numpy.bytes_(b"a"),
+    "partial": lambda: functools.partial(function, 1, b=torch.ones(2)), "partial_sub": lambda: SubPartial(operator.add, 5),
+    "partial_computes": lambda: ComputingPartial(operator.add, [1]), "partial_of_method": lambda: functools.partial(Plain().method, 5),
+    "partial_state": lambda: made(functools.partial(len), lambda p: p.__setstate__((print, (1, [2]), {"k": 3}, {"z": 5}))),
+    "partials": lambda: (lambda p: [p, p, functools.partial(function, p, b=p), {"k": p}])(functools.partial(function, [2])),
+    "cycle_partial": lambda: cycle(1, lambda loop: functools.partial(function, b=loop)),
+    "nullcontext": objects.make_null_context, "nullcontext_of": objects.make_null_context_of, "null_sub": objects.make_own_null_context,
+    "seed": objects.make_seed_method, "stream": objects.make_stream, "process_group": objects.make_process_group,
+    "device_mesh": objects.make_device_mesh, "placement": objects.make_placement, "shard": objects.make_shard,
+    "jagged": objects.make_keyed_jagged, "sym_bool": lambda: objects.sym_true, "sym_false": lambda: objects.sym_false,
+    "signature": lambda: inspect.signature, "fields": lambda: dataclasses.fields, "liar": objects.Lying,
+    "proxy": lambda: weakref.proxy(KEPT), "proxy_dead": lambda: weakref.proxy(Plain()),
+    "liars": lambda: (lambda o: [o, (o,), {"k": o}])(objects.Lying()), "liar_key": lambda: {objects.Lying(): 5},
+    "liar_member": lambda: frozenset({objects.Lying()}), "answers": lambda: Answering(), "answers_wrong": lambda: Answering(5),
+    "raising_class": lambda: [RaisingClass()], "raising_module": lambda: RaisingModule(), "mentioned": lambda: Mentioned(),
+    "module_asked": lambda: asked_module(AttributeError), "module_raising": lambda: asked_module(ValueError),
+    "module_says": lambda: asked_module(None), "module_number": lambda: asked_module(5),
+    "np_void": lambda: numpy.void(b"ab"), "np_list": lambda: [numpy.float32(1), numpy.float32(1), {"k": numpy.int64(2)}],
     "itself": lambda: made([1, 2], lambda loop: loop.append(loop)),
 }  # fmt: skip
 
@@ -207,7 +302,8 @@ SOURCES = {
     "nn_attr": ("attr", ("nnmodule", X), "w"), "state": ("attr", ("local", "o"), "state"), "quoted": ("local", 'it"em\'s'),
 }  # fmt: skip
 AT_SOURCES = ("int", "float", "list", "dict", "dict_empty", "tensor", "parameter", "function", "range", "size",
-              "default", "guarded_address", "dict_enum", "with_grad", "object", "iterator", "slice")  # fmt: skip
+              "default", "guarded_address", "dict_enum", "with_grad", "object", "iterator", "slice",
+              "array", "np_32", "array_str", "partial", "nullcontext", "sym_bool", "jagged", "liar")  # fmt: skip
 
 
 def _together(*roots):
@@ -281,6 +377,12 @@ FRAMES = {
     "views_parameter": lambda: _views(torch.nn.Parameter(torch.ones(3, 3))), "mutated": _mutated,
     "parameters_as_keys": _parameters_as_keys,
     "state_keys": lambda: [[(("attr", ("local", "o"), "state"), {"a": 5})], [(("attr", ("local", "o"), "state"), {torch.ones(2): 5})]],
+    "arrays_at_one_source": lambda: [[(X, numpy.ones(2)), (X, numpy.ones(3)), (("numpy", X), torch.ones(2)), (("local", "y"), [numpy.ones(3)])]],
+    "arrays_that_grow": lambda: [
+        [(X, numpy.ones((n, 3))), (("local", "l"), [numpy.ones(n)] * 2), (("local", "n"), numpy.int64(n))] for n in (2, 4, 4, 5)],
+    "array_of_numbers": lambda: [[(X, numpy.float32(1)), (X, numpy.ones(2)), (("item", X, 0), numpy.float32(2)), (X, 5)]],
+    "memory_twice": lambda: (lambda a: [
+        [(X, a), (("local", "t"), torch.from_numpy(a)), (("local", "v"), a[1:]), (("local", "w"), a)]])(numpy.ones(4)),
     "optimizer_source": lambda: [[(("item", ("item", ("item", ("attr", ("local", "o"), "param_groups"), 0), "params"), 0), torch.ones(2))]],
     "module_dicts": lambda: [[(("nnmodule", ("local", "m")), {"a": {}, "b": [{}], "c": 5}), (("attr", ("nnmodule", ("local", "m")), "z"), [])]],
 }  # fmt: skip

@@ -22,6 +22,9 @@ TRACKERS = (
     "EnumVariable",
     "NNModuleVariable", "UnspecializedNNModuleVariable", "FSDPManagedNNModuleVariable",
     "UserMethodVariable",
+    "NumpyNdarrayVariable", "UnspecializedPythonVariable", "NumpyVariable", "FunctoolsPartialVariable",
+    "LambdaVariable", "NullContextVariable", "ProcessGroupVariable", "DeviceMeshVariable", "PlacementClassVariable",
+    "PlacementVariable", "KeyedJaggedTensorVariable",
 )  # fmt: skip
 #: What hangs on them, and what a frame holds.
 OTHERS = (
@@ -30,7 +33,7 @@ OTHERS = (
     "InstructionTranslator", "Guard", "MutableLocal", "MutableSideEffects", "AttributeMutationExisting",
     "LocalSource", "GlobalSource", "GlobalWeakRefSource", "ConstantSource", "RandomValueSource", "AttrSource",
     "ParamBufferSource", "GetItemSource", "TupleIteratorGetItemSource", "ODictGetItemSource", "DefaultsSource",
-    "TypeSource", "NNModuleSource", "NotNNModuleSource", "FSDPNNModuleSource", "NumpyTensorSource",
+    "TypeSource", "NNModuleSource", "NotNNModuleSource", "FSDPNNModuleSource", "NumpyTensorSource", "ConvertIntSource",
     "TensorPropertySource",
 )  # fmt: skip
 #: Records of our own: no object of the reference's has these attributes.

@@ -20,9 +20,9 @@ class CannotEmit(TandemError):
 
 #: Kinds whose members and keys hash alike everywhere (as the objects are made).
 _FIXED = {"bool", "int", "bigint", "str", "bytes", "range", "size", "device", "enum", "np_scalar"}
-_UNHASHABLE = {"list", "deque", "set", "slice", "dict", "ordered_dict", "default_dict", "ndarray"}
+_UNHASHABLE = {"list", "deque", "set", "slice", "dict", "ordered_dict", "default_dict", "ndarray", "odd_array"}
 _MARKS = ("mark_dynamic", "mark_weak_dynamic", "mark_static", "mark_static_address")
-_MAY_SET = {"object", "nn_module", "module", "tensor", "parameter", "ordered_dict", "partial"}
+_MAY_SET = {"object", "nn_module", "module", "tensor", "parameter", "ordered_dict", "partial", "keywords"}
 
 _DICTS = ("dict", "ordered_dict", "default_dict")
 _ALLOWS = {"append": ("list", "deque"), "reverse": ("list", "deque"), "clear": ("list", *_DICTS, "set")}
@@ -255,6 +255,12 @@ class Objects:
         self.imports.add("functools")
         first = edges[0]
         return f"functools.partial({first} if callable({first}) else int{''.join(f', {edge}' for edge in edges[1:])})"
+
+    def _keywords(self, node: Node, edges: list[str]) -> str:
+        self.imports.add("functools")
+        first = edges[0]
+        named = "".join(f", {name}={edge}" for name, edge in zip("abcd", edges[1:]))
+        return f"functools.partial({first} if callable({first}) else int{named})"
 
     def _complex(self, node: Node, edges: list[str]) -> str:
         parts = [edge if self.nodes[int(edge[1:])].kind in ("int", "float", "bool") else "0" for edge in edges]

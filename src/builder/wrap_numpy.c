@@ -1,0 +1,288 @@
+/* wrap_numpy.c: numpy's arrays and scalars: tensors in the graph, made here by torch's
+   own conversions. */
+#include <string.h>
+
+#include "builder/td_depth.h"
+#include "py/td_call.h"
+
+/* converted gives what a conversion of torch's makes of value: a tensor of the frame's
+   keep.  What it raises the reference raises too.  NULL: stopped. */
+static PyObject *
+converted(td_builder_t *b, PyObject *conversion, PyObject *value, char const *arm)
+{
+    PyObject *tensor = td_call(conversion, &value, 1); /* owned until kept */
+
+    if (tensor == NULL) {
+        td_stop_passing(b, arm, __func__);
+        return NULL;
+    }
+    return td_keep_steal(b, tensor) ? tensor : NULL;
+}
+
+/* ---- types that torch lacks ---------------------------------------------------------
+
+   torch.as_tensor keeps an array for ever when it refuses the array's type; so this
+   builder refuses it first, in the same words. */
+
+/* The type characters of numpy that have a type of torch's: bool, signed ints, uint8,
+   floats and complex numbers. */
+static char const known_types[] = "?bhilqBefdFD";
+
+#define NO_TYPE                                                                       \
+    "can't convert np.ndarray of type %s. The only supported types are: float64, "    \
+    "float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and " \
+    "bool."
+
+/* What of an array torch looks at before its type. */
+typedef struct {
+    char const *class_name; /* of the array's numbers */
+    char        type;
+    bool        is_readable; /* native bytes, and strides of whole items that don't go back */
+} array_t;
+
+static bool
+read_type(td_builder_t *b, PyObject *value, array_t *array)
+{
+    PyObject *dtype = td_call_attr(value, b->names.dtype);                           /* owned */
+    PyObject *cls   = dtype == NULL ? NULL : td_call_attr(dtype, b->names.type);     /* owned */
+    PyObject *text  = cls == NULL ? NULL : td_call_attr(dtype, b->names.char_);      /* owned */
+    PyObject *order = text == NULL ? NULL : td_call_attr(dtype, b->names.byteorder); /* owned */
+    bool      good  = order != NULL && PyType_Check(cls) && PyUnicode_Check(text) &&
+                PyUnicode_GET_LENGTH(text) == 1 && PyUnicode_Check(order);
+
+    if (good) {
+        array->type        = (char)PyUnicode_READ_CHAR(text, 0);
+        array->class_name  = array->type == 'V' ? "numpy.void" : ((PyTypeObject *)cls)->tp_name;
+        array->is_readable = PyUnicode_CompareWithASCIIString(order, ">") != 0;
+    }
+    Py_XDECREF(order);
+    Py_XDECREF(text);
+    Py_XDECREF(cls); /* a class of numpy's own: it lives on */
+    Py_XDECREF(dtype);
+    return good || td_stop_python(b);
+}
+
+static bool
+read_strides(td_builder_t *b, PyObject *value, array_t *array)
+{
+    PyObject  *strides = td_call_attr(value, b->names.strides);                        /* owned */
+    PyObject  *item = strides == NULL ? NULL : td_call_attr(value, b->names.itemsize); /* owned */
+    Py_ssize_t item_sz = item == NULL ? -1 : PyLong_AsSsize_t(item);
+
+    for (Py_ssize_t i = 0; item_sz >= 0 && i < PyTuple_GET_SIZE(strides); i++) {
+        Py_ssize_t stride = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, i));
+
+        array->is_readable =
+            array->is_readable && stride >= 0 && (item_sz == 0 || stride % item_sz == 0);
+    }
+    Py_XDECREF(item);
+    Py_XDECREF(strides);
+    return item_sz >= 0 || td_stop_python(b);
+}
+
+/* admit refuses an array whose memory torch would read, were there a type for it. */
+static bool
+admit(td_builder_t *b, PyObject *value)
+{
+    array_t   array = {0};
+    PyObject *text  = NULL; /* owned until kept */
+
+    if (!read_type(b, value, &array)) {
+        return false;
+    }
+    if (array.type != '\0' && strchr(known_types, array.type) != NULL) {
+        return true;
+    }
+    if (!read_strides(b, value, &array)) {
+        return false;
+    }
+    if (!array.is_readable) {
+        return true; /* and is refused for that, before anything is kept */
+    }
+    text = PyUnicode_FromFormat(NO_TYPE, array.class_name);
+    if (text == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, text) &&
+           td_stop_raise_text(b, "L1111/fn/entered", __func__, "TypeError", text);
+}
+
+/* to_output mirrors tx.output.guards.update(guards) with those of a tracker. */
+static bool
+to_output(td_builder_t *b, td_var_t const *var)
+{
+    td_frame_t *frame = &b->frame;
+
+    if ((var->guard != 0 && !TD_ARRAY_PUSH(frame->output_guards, var->guard)) ||
+        (var->added != 0 && !TD_ARRAY_PUSH(frame->output_guards, var->added))) {
+        return td_stop_nomem(b);
+    }
+    for (td_more_t const *more = var->more; more != NULL; more = more->next) {
+        if (!TD_ARRAY_PUSH(frame->output_guards, more->guard)) {
+            return td_stop_nomem(b);
+        }
+    }
+    return true;
+}
+
+/* wrap_fx mirrors wrap_fx_proxy_cls for a target class below TensorVariable: such a
+   tensor is static in any case, and no tracked fake.  *out comes with its guards. */
+static bool
+wrap_fx(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, td_class_t cls,
+        td_var_t *out)
+{
+    td_tensor_var_t *var = NULL;
+
+    if (!to_output(b, out)) {
+        return false;
+    }
+    if (b->export_mode) {
+        return td_stop_unsupported(b, "L1398/if/T", __func__, "arrays in export mode");
+    }
+    node->example = td_fake_of(b, at, tensor, &(td_dims_t){0}, true);
+    if (node->example == NULL || !td_note_sizes(b, tensor, node->example)) {
+        return false;
+    }
+    var = td_alloc_in(b, sizeof *var);
+    if (var == NULL) {
+        return false;
+    }
+    var->node       = node;
+    var->fake       = node->example;
+    var->class_type = b->tables.tensor;
+    out->cls        = (uint16_t)cls;
+    out->source     = at->id;
+    out->of.tensor  = var;
+    return true;
+}
+
+/* fits says whether the reference has stack enough to make tensors fake here. */
+static bool
+fits(td_builder_t *b, td_at_t const *at, char const *arm)
+{
+    return td_symbols_fit(b, at) || td_stop_unsupported(b, arm, __func__, "numpy objects so deep");
+}
+
+/* ---- arrays ------------------------------------------------------------------------- */
+
+/* array_input makes the graph input that stands for the array itself, beside the one of
+   the tensor: the tensor's tracker gives its guards. */
+static bool
+array_input(td_builder_t *b, td_at_t const *at, td_at_t const *source, PyObject *tensor,
+            td_var_t *tracker, td_var_t *out)
+{
+    td_fxnode_t   *node = td_graph_input(b, at, b->tables.tensor);
+    td_grapharg_t *arg  = node == NULL ? NULL : td_alloc_in(b, sizeof *arg);
+    td_var_t      *from = td_var_target(tracker);
+
+    if (arg == NULL) {
+        return false;
+    }
+    *out = (td_var_t){.guard = from->guard, .added = from->added, .more = from->more};
+    if (!wrap_fx(b, source, tensor, node, TD_CLASS_NumpyNdarrayVariable, out) ||
+        !td_input_store(b, source, out)) {
+        return false;
+    }
+    *arg           = (td_grapharg_t){.source           = source->id,
+                                     .example          = tensor,
+                                     .fake             = node->example,
+                                     .is_unspecialized = !TD_PLANT(ARRAY_IS_TENSOR),
+                                     .is_tensor        = true,
+                                     .is_strong        = true};
+    node->grapharg = arg;
+    return true;
+}
+
+static bool
+wrap_array(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_at_t   source  = {0};
+    td_var_t  tracker = {0};
+    PyObject *tensor  = NULL; /* borrowed from the keep */
+
+    if (!fits(b, at, "L377/alt/np.ndarray") ||
+        !td_children(b, at, TD_SOURCE_CLASS_NumpyTensorSource, TD_PAYLOAD_NOTHING, NULL, NULL, 1,
+                     &source)) {
+        return false;
+    }
+    tensor = admit(b, value) ? converted(b, b->tables.as_tensor, value, "L1111/fn/entered") : NULL;
+    return tensor != NULL && td_build(b, &source, tensor, &tracker) &&
+           array_input(b, at, &source, tensor, &tracker, out);
+}
+
+/* td_wrap_numpy_ndarray mirrors VariableBuilder.wrap_numpy_ndarray: the array becomes a
+   tensor that is built under a source of its own, and then an input once more. */
+bool
+td_wrap_numpy_ndarray(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    bool good = false;
+
+    b->frames += TD_DEPTH_FUNC;
+    good = wrap_array(b, at, value, out);
+    b->frames -= TD_DEPTH_FUNC;
+    return good;
+}
+
+/* ---- scalars --------------------------------------------------------------------------- */
+
+/* scalar_input makes the graph input of a scalar that became a tensor. */
+static bool
+scalar_input(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tensor, td_var_t *out)
+{
+    td_guard_id_t  guard = 0;
+    td_fxnode_t   *node  = NULL;
+    td_grapharg_t *arg   = td_alloc_in(b, sizeof *arg);
+
+    if (arg == NULL ||
+        (td_source_block(&b->frame.sources, at->id)->cls != TD_SOURCE_CLASS_RandomValueSource &&
+         !td_source_guard(b, at, TD_GUARD_TYPE_MATCH, !TD_PLANT(LASTING_GUARD), &guard))) {
+        return false;
+    }
+    node = td_graph_input(b, at, b->tables.tensor);
+    *out = (td_var_t){.guard = guard};
+    if (node == NULL || !wrap_fx(b, at, tensor, node, TD_CLASS_UnspecializedPythonVariable, out) ||
+        !td_keep(b, value)) {
+        return false;
+    }
+    out->of.tensor->raw_value = value;
+    *arg                      = (td_grapharg_t){.source           = at->id,
+                                                .example          = tensor,
+                                                .fake             = node->example,
+                                                .is_unspecialized = true,
+                                                .is_strong        = true};
+    node->grapharg            = arg;
+    return td_note_unspec(b, at, out);
+}
+
+static bool
+wrap_scalar(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_var_t *found  = NULL;
+    PyObject *tensor = NULL; /* borrowed from the keep */
+
+    if (!td_find_unspec(b, at, &found)) {
+        return false;
+    }
+    if (found != NULL) {
+        *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = found};
+        return true;
+    }
+    if (!fits(b, at, "L609/if/T")) {
+        return false;
+    }
+    tensor = converted(b, b->tables.new_tensor, value, "L1166/bool/op0=F");
+    return tensor != NULL && scalar_input(b, at, value, tensor, out);
+}
+
+/* td_wrap_np_number mirrors wrap_unspecialized_primitive for a numpy scalar: no int, it
+   becomes a tensor in any case. */
+bool
+td_wrap_np_number(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    bool good = false;
+
+    b->frames += TD_DEPTH_FUNC;
+    good = wrap_scalar(b, at, value, out);
+    b->frames -= TD_DEPTH_FUNC;
+    return good;
+}
