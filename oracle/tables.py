@@ -77,6 +77,7 @@ def _classes() -> dict[str, type]:
         "lazy_module": torch.nn.modules.lazy.LazyModuleMixin,
         "script_module": torch.jit._script.RecursiveScriptModule,
         "generation_tracker": mutation_guard.GenerationTracker,
+        "no_torch_function": torch._C.DisableTorchFunctionSubclass,
     }
     assert len(torch_variables.torch_special_class_types) == 1, "the subject knows one special class"
     return result
@@ -129,6 +130,7 @@ def _singletons() -> dict[str, Any]:
         "as_tensor": torch.as_tensor,
         "new_tensor": torch.tensor,
         "dataclass_fields": dataclasses.fields,
+        "dataclass_field": dataclasses._FIELD,
         "tensor_dunder_fns": tuple(torch_variables.tensor_dunder_fns),
         "tensor_dunder_remap": tuple(torch_variables.tensor_dunder_fns_remap.items()),
         "checkpoint": checkpoint.checkpoint,

@@ -73,68 +73,124 @@ typedef struct {
 } td_config_t;
 
 /* X(field, text): interned strs that the builder looks up with. */
-#define TD_NAME_LIST(X)                                                                            \
-    X(items, "items")                                                                              \
-    X(hash, "__hash__")                                                                            \
-    X(eq, "__eq__")                                                                                \
-    X(start, "start")                                                                              \
-    X(char_, "char") X(byteorder, "byteorder") X(strides, "strides") X(itemsize, "itemsize")       \
-    X(split, "split") X(node, "node") X(hint, "_hint")                                             \
-    X(func, "func") X(args, "args") X(keywords, "keywords")                                        \
-    X(stop, "stop")                                                                                \
-    X(step, "step")                                                                                \
-    X(apply, "apply") X(state, "state") X(params, "params") X(param_groups, "param_groups") X(     \
-        inline_, "_torchdynamo_inline") X(module, "__module__") X(file, "__file__") X(dict,        \
-                                                                                      "__dict__")  \
-        X(self, "__self__") X(name, "__name__") X(marked_constant, "_dynamo_marked_constant") X(   \
-            script_wrapper, "__script_if_tracing_wrapper") X(original_fn, "__original_fn")         \
-            X(flatten, "__tensor_flatten__") X(unflatten, "__tensor_unflatten__") X(make, "_make") \
-                X(fields, "_fields") X(setattr, "__setattr__") X(                                  \
-                    static_address, "_dynamo_static_input_type") X(dynamic_indices,                \
-                                                                   "_dynamo_dynamic_indices")      \
-                    X(weak_dynamic_indices, "_dynamo_weak_dynamic_indices") X(                     \
-                        static_indices, "_dynamo_static_indices") X(class_, "__class__")           \
-                        X(getattribute, "__getattribute__") X(is_param, "_is_param") X(            \
-                            enter_result, "enter_result") X(default_factory, "default_factory")    \
-                            X(reduce, "__reduce__") X(iter, "__iter__") X(dtype, "dtype") X(       \
-                                device, "device") X(layout, "layout")                              \
-                                X(requires_grad, "requires_grad") X(is_leaf, "is_leaf") X(         \
-                                    grad, "grad") X(is_quantized, "is_quantized")                  \
-                                    X(is_nested, "is_nested") X(is_sparse, "is_sparse") X(         \
-                                        is_sparse_csr, "is_sparse_csr") X(is_mkldnn, "is_mkldnn")  \
-                                        X(base, "_base") X(size, "size") X(dim, "dim") X(          \
-                                            stride, "stride") X(storage_offset, "storage_offset")  \
-                                            X(retains_grad,                                        \
-                                              "retains_grad") X(is_view, "_is_view")               \
-                                                X(is_coalesced, "is_coalesced") X(type, "type")    \
-                                                    X(sparse_csr, "torch.sparse_csr")              \
-                                                        X(sparse_csc, "torch.sparse_csc")          \
-                                                            X(sparse_bsr, "torch.sparse_bsr")      \
-                                                                X(sparse_bsc, "torch.sparse_bsc")
+#define TD_NAME_LIST(X)                                                                             \
+    X(items, "items")                                                                               \
+    X(hash, "__hash__")                                                                             \
+    X(eq, "__eq__")                                                                                 \
+    X(start, "start")                                                                               \
+    X(char_, "char")                                                                                \
+    X(byteorder, "byteorder")                                                                       \
+    X(strides, "strides") X(itemsize, "itemsize") X(split, "split") X(node, "node") X(              \
+        hint, "_hint") X(func, "func") X(args, "args") X(keywords, "keywords") X(stop, "stop")      \
+        X(step, "step") X(apply, "apply") X(dataclass_fields, "__dataclass_fields__") X(            \
+            field_type, "_field_type") X(torch_function,                                            \
+                                         "__torch_function__") X(torch_dispatch,                    \
+                                                                 "__torch_dispatch__")              \
+            X(bound_func, "__func__") X(enter, "__enter__") X(exit, "__exit__") X(                  \
+                shape, "shape") X(ndim, "ndim") X(capturable, "capturable") X(state, "state")       \
+                X(params, "params") X(param_groups, "param_groups") X(                              \
+                    inline_,                                                                        \
+                    "_torchdynamo_inline") X(module,                                                \
+                                             "__module__") X(file,                                  \
+                                                             "__file__") X(dict,                    \
+                                                                           "__dict__") X(self, "_"  \
+                                                                                               "_"  \
+                                                                                               "s"  \
+                                                                                               "e"  \
+                                                                                               "l"  \
+                                                                                               "f"  \
+                                                                                               "_"  \
+                                                                                               "_") \
+                    X(name,                                                                         \
+                      "__name__") X(marked_constant, "_dynamo_marked_constant")                     \
+                        X(script_wrapper, "__script_if_tracing_wrapper") X(original_fn, "__"        \
+                                                                                        "original"  \
+                                                                                        "_fn") X(   \
+                            flatten, "__tensor_flatten__") X(unflatten,                             \
+                                                             "__tensor_unflatten__")                \
+                            X(make, "_make") X(fields, "_fields") X(                                \
+                                setattr,                                                            \
+                                "__setattr__") X(static_address,                                    \
+                                                 "_dynamo_static_input_type")                       \
+                                X(dynamic_indices, "_dynamo_dynamic_indices") X(                    \
+                                    weak_dynamic_indices,                                           \
+                                    "_dynamo_weak_dynamic_indices") X(static_indices, "_dynamo_"    \
+                                                                                      "static_"     \
+                                                                                      "indices")    \
+                                    X(class_, "__class__") X(getattribute, "__getattribute__") X(   \
+                                        is_param,                                                   \
+                                        "_is_param") X(enter_result,                                \
+                                                       "enter_"                                     \
+                                                       "result") X(default_factory,                 \
+                                                                   "default_factory")               \
+                                        X(reduce,                                                   \
+                                          "__reduce__") X(iter, "__iter__")                         \
+                                            X(dtype, "dtype") X(device, "device") X(                \
+                                                layout,                                             \
+                                                "layout") X(requires_grad, "requires_grad")         \
+                                                X(is_leaf, "is_leaf") X(grad, "grad") X(            \
+                                                    is_quantized,                                   \
+                                                    "is_quantized") X(is_nested, "is_nested")       \
+                                                    X(is_sparse, "is_sparse")                       \
+                                                        X(is_sparse_csr, "is_sparse_csr") X(        \
+                                                            is_mkldnn,                              \
+                                                            "is_"                                   \
+                                                            "mkldn"                                 \
+                                                            "n") X(base,                            \
+                                                                   "_base") X(size, "size")         \
+                                                            X(dim, "dim") X(stride, "stride") X(    \
+                                                                storage_offset,                     \
+                                                                "storage_"                          \
+                                                                "offset") X(retains_grad, "retain"  \
+                                                                                          "s_"      \
+                                                                                          "grad")   \
+                                                                X(is_view,                          \
+                                                                  "_"                               \
+                                                                  "i"                               \
+                                                                  "s"                               \
+                                                                  "_"                               \
+                                                                  "v"                               \
+                                                                  "i"                               \
+                                                                  "e"                               \
+                                                                  "w") X(is_coalesced,              \
+                                                                         "is_coalesced")            \
+                                                                    X(type,                         \
+                                                                      "ty"                          \
+                                                                      "p"                           \
+                                                                      "e") X(sparse_csr, "torch."   \
+                                                                                         "sparse_"  \
+                                                                                         "csr")     \
+                                                                        X(sparse_csc,               \
+                                                                          "torch.sparse_csc")       \
+                                                                            X(sparse_bsr,           \
+                                                                              "torch.sparse_bsr")   \
+                                                                                X(sparse_bsc,       \
+                                                                                  "torch.sparse_"   \
+                                                                                  "bsc")
 
 /* Names that modules are asked for. */
-#define TD_MODULE_NAME_LIST(X)                                        \
-    X(forward, "forward")                                             \
-    X(force_dynamic, "torchdynamo_force_dynamic")                     \
-    X(fsdp_managed, "_is_fsdp_managed_module")                        \
-    X(fsdp_orig_params, "_fsdp_use_orig_params")                      \
-    X(orig_mod, "_orig_mod")                                          \
-    X(own_parameters, "_parameters")                                  \
-    X(own_buffers, "_buffers")                                        \
-    X(own_modules, "_modules")                                        \
-    X(named_parameters, "named_parameters")                           \
-    X(named_buffers, "named_buffers")                                 \
-    X(named_modules, "named_modules")                                 \
-    X(named_members, "_named_members")                                \
-    X(getattr, "__getattr__")                                         \
-    X(generation, "generation")                                       \
-    X(forward_pre_hooks, "_forward_pre_hooks")                        \
-    X(forward_hooks, "_forward_hooks")                                \
-    X(backward_pre_hooks, "_backward_pre_hooks")                      \
-    X(backward_hooks, "_backward_hooks")                              \
-    X(state_dict_pre_hooks, "_state_dict_pre_hooks")                  \
-    X(state_dict_hooks, "_state_dict_hooks")                          \
-    X(load_state_dict_pre_hooks, "_load_state_dict_pre_hooks")        \
+#define TD_MODULE_NAME_LIST(X)                                 \
+    X(forward, "forward")                                      \
+    X(force_dynamic, "torchdynamo_force_dynamic")              \
+    X(fsdp_managed, "_is_fsdp_managed_module")                 \
+    X(fsdp_orig_params, "_fsdp_use_orig_params")               \
+    X(orig_mod, "_orig_mod")                                   \
+    X(own_parameters, "_parameters")                           \
+    X(own_buffers, "_buffers")                                 \
+    X(own_modules, "_modules")                                 \
+    X(named_parameters, "named_parameters")                    \
+    X(named_buffers, "named_buffers")                          \
+    X(named_modules, "named_modules")                          \
+    X(named_members, "_named_members")                         \
+    X(getattr, "__getattr__")                                  \
+    X(generation, "generation")                                \
+    X(forward_pre_hooks, "_forward_pre_hooks")                 \
+    X(forward_hooks, "_forward_hooks")                         \
+    X(backward_pre_hooks, "_backward_pre_hooks")               \
+    X(backward_hooks, "_backward_hooks")                       \
+    X(state_dict_pre_hooks, "_state_dict_pre_hooks")           \
+    X(state_dict_hooks, "_state_dict_hooks")                   \
+    X(load_state_dict_pre_hooks, "_load_state_dict_pre_hooks") \
     X(load_state_dict_post_hooks, "_load_state_dict_post_hooks")
 
 typedef struct {
@@ -214,9 +270,10 @@ typedef struct {
 } td_param_name_t; /* of param_name_to_source */
 
 typedef struct {
-    PyObject *name; /* str from the keep */
-    PyObject *key;  /* the object behind the weak reference */
-} td_global_t;      /* a global that the build installed */
+    PyObject *name;      /* str from the keep */
+    PyObject *key;       /* the object behind the weak reference */
+    bool      is_strong; /* the object itself is the global */
+} td_global_t;           /* a global that the build installed */
 
 typedef enum { TD_ROOT_TRACKER, TD_ROOT_EXCEPTION, TD_ROOT_DO, TD_ROOT_OTHER } td_root_kind_t;
 
@@ -571,8 +628,8 @@ bool td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dim
 /* td_num_is_symbol: one symbol and nothing else; td_num_name_now: the name of what stands
    for it by now.  td_num_put writes a number as sympy spells it, as it was made. */
 char const *td_num_name_now(td_builder_t const *b, td_num_t const *num);
-bool td_num_is_symbol(td_num_t const *num);
-void td_num_put(td_builder_t const *b, td_num_t const *num, td_buf_t *out);
+bool        td_num_is_symbol(td_num_t const *num);
+void        td_num_put(td_builder_t const *b, td_num_t const *num, td_buf_t *out);
 
 /* td_symbols_equal mirrors the guard that two numbers of equal hints are equal. */
 bool td_symbols_equal(td_builder_t *b, td_num_t const *x, td_num_t const *y);
@@ -630,6 +687,25 @@ bool td_input_store(td_builder_t *b, td_at_t const *at, td_var_t *out);
    is stored. */
 bool td_find_unspec(td_builder_t *b, td_at_t const *at, td_var_t **found);
 bool td_note_unspec(td_builder_t *b, td_at_t const *at, td_var_t *out);
+/* td_torch_function_ask_dims and _ask_rest run the __torch_function__ of a tensor's class
+   as often, and in the order, as the reference does by reading the tensor: before and
+   after its dims are looked at.  Nothing happens where the class has none of its own. */
+bool td_torch_function_ask_dims(td_builder_t *b, td_at_t const *at, PyObject *tensor,
+                                bool is_static);
+bool td_torch_function_ask_rest(td_builder_t *b, PyObject *tensor);
+
+/* td_quiet_begin switches __torch_function__ off where tensor has one; *off is what
+   td_quiet_end gives back (owned; NULL: nothing was switched). */
+bool td_quiet_begin(td_builder_t *b, PyObject *tensor, PyObject **off);
+void td_quiet_end(td_builder_t *b, PyObject *off);
+
+/* td_wrap_override mirrors TensorWithTFOverrideVariable.create; *out is the tracker of the
+   tensor and becomes that of the subclass. */
+bool td_wrap_override(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+
+/* td_is_global says whether the frame's globals have name, its own or installed; -1 with
+   an exception. */
+int td_is_global(td_builder_t *b, PyObject *name);
 
 /* td_register_attr mirrors register_attr_or_module for a tensor. */
 bool td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out);

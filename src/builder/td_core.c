@@ -281,6 +281,7 @@ td_var_clone(td_var_t *out)
     if (out->cls == TD_VAR_ALIAS) {
         *out = *out->of.alias;
     }
+    out->is_odd_clone = !out->is_odd_clone;
 }
 
 /* wrap_again: each copy of the tracker of an FSDP module puts one more source around the

@@ -44,7 +44,7 @@ static bool
 can_lift_attrs(td_class_t cls)
 {
     return cls == TD_CLASS_TensorVariable || cls == TD_CLASS_UserDefinedObjectVariable ||
-           cls == TD_CLASS_NumpyNdarrayVariable;
+           cls == TD_CLASS_NumpyNdarrayVariable || cls == TD_CLASS_TensorWithTFOverrideVariable;
 }
 
 /* placed mirrors the rest of __call__ for what _wrap made: the tracker learns its source,

@@ -19,7 +19,8 @@ typedef enum {
     HOLDS_MODULE,
     HOLDS_PARTIAL,
     HOLDS_NAMED,
-    HOLDS_CONTEXT
+    HOLDS_CONTEXT,
+    HOLDS_OVERRIDE
 } holds_t;
 
 static holds_t
@@ -36,6 +37,7 @@ holds(td_class_t cls)
     case TD_CLASS_TupleIteratorVariable:
         return HOLDS_LIST;
     case TD_CLASS_ConstDictVariable:
+    case TD_CLASS_DataClassVariable:
     case TD_CLASS_DefaultDictVariable:
         return HOLDS_DICT;
     case TD_CLASS_TensorVariable:
@@ -58,6 +60,8 @@ holds(td_class_t cls)
         return HOLDS_NAMED;
     case TD_CLASS_NullContextVariable:
         return HOLDS_CONTEXT;
+    case TD_CLASS_TensorWithTFOverrideVariable:
+        return HOLDS_OVERRIDE;
     case TD_CLASS_ComptimeVariable:
     case TD_CLASS_PythonSysModulesVariable:
         return HOLDS_NOTHING;
@@ -530,6 +534,8 @@ value_field(td_class_t cls)
         return TD_FIELD_AutogradFunctionVariable_fn_cls;
     case TD_CLASS_BuiltinVariable:
         return TD_FIELD_BuiltinVariable_fn;
+    case TD_CLASS_HFPretrainedConfigVariable:
+        return TD_FIELD_HFPretrainedConfigVariable_obj;
     case TD_CLASS_GetSetDescriptorVariable:
         return TD_FIELD_GetSetDescriptorVariable_desc;
     case TD_CLASS_MethodWrapperVariable:
@@ -560,6 +566,21 @@ sym_num(td_look_t *look, td_sym_var_t const *sym)
     return val;
 }
 
+/* put_optimizer: the two maps are made where the constructor is not given any, and left
+   out where it is given those of the tracker that is cloned. */
+static void
+put_optimizer(td_look_t *look, td_var_t *var, td_fields_t *fields)
+{
+    static td_field_t const maps[] = {TD_FIELD_OptimizerVariable_grad_to_source,
+                                      TD_FIELD_OptimizerVariable_tensor_to_source};
+
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        td_fields_put(fields, maps[i],
+                      var->is_odd_clone ? td_obs_absent(look->obs)
+                                        : td_obs_list(look->obs, NULL, 0));
+    }
+}
+
 static void
 put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
 {
@@ -567,6 +588,7 @@ put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
     switch (var->cls) {
     case TD_CLASS_AutogradFunctionContextVariable:
     case TD_CLASS_KeyedJaggedTensorVariable:
+    case TD_CLASS_OptimizerVariable:
     case TD_CLASS_UserDefinedObjectVariable:
     case TD_CLASS_UnspecializedNNModuleVariable:
     case TD_CLASS_FSDPManagedNNModuleVariable:
@@ -576,7 +598,9 @@ put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
     default:
         break;
     }
-    if (var->cls == TD_CLASS_AutogradFunctionContextVariable) {
+    if (var->cls == TD_CLASS_OptimizerVariable) {
+        put_optimizer(look, var, fields);
+    } else if (var->cls == TD_CLASS_AutogradFunctionContextVariable) {
         td_fields_put(fields, TD_FIELD_AutogradFunctionContextVariable_inference,
                       td_obs_bool(look->obs, false));
         td_fields_put(fields, TD_FIELD_AutogradFunctionContextVariable__saved_tensors,
@@ -590,6 +614,19 @@ put_function(td_look_t *look, td_function_t const *function, td_fields_t *fields
     td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn, td_look_value(look, function->fn));
     td_fields_put(fields, TD_FIELD_UserFunctionVariable_is_constant,
                   td_obs_bool(look->obs, function->is_constant));
+}
+
+static void
+put_override(td_look_t *look, td_override_var_t const *override, td_fields_t *fields)
+{
+    td_fields_put(fields, TD_FIELD_TensorWithTFOverrideVariable_tensor_variable,
+                  td_look_tracker(look, override->tensor));
+    td_fields_put(fields, TD_FIELD_TensorWithTFOverrideVariable_orig_tensor_variable_source,
+                  td_look_source(look, override->source));
+    td_fields_put(fields, TD_FIELD_TensorWithTFOverrideVariable_subclass_torch_function__func,
+                  td_look_value(look, override->function));
+    td_fields_put(fields, TD_FIELD_TensorWithTFOverrideVariable_subclass_type,
+                  td_look_value(look, override->cls));
 }
 
 static void
@@ -628,6 +665,9 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
                       td_look_value(look, var->of.module->type));
         td_fields_put(fields, TD_FIELD_NNModuleVariable_module_key,
                       td_look_name(look, var->of.module->key, var->of.module->key_sz));
+        break;
+    case HOLDS_OVERRIDE:
+        put_override(look, var->of.override, fields);
         break;
     case HOLDS_ATTR:
         td_fields_put(fields, TD_FIELD_GetAttrVariable_obj,

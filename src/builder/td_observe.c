@@ -435,8 +435,8 @@ globals(td_look_t *look)
         td_val_t name = global_name(look, &frame->globals.at[i]);
         td_val_t key  = td_look_value(look, frame->globals.at[i].key);
 
-        td_vals_add(look, &vals,
-                    td_obs_pair(look->obs, name, td_form_typed(look->obs, "weakref", key)));
+        key = frame->globals.at[i].is_strong ? key : td_form_typed(look->obs, "weakref", key);
+        td_vals_add(look, &vals, td_obs_pair(look->obs, name, key));
     }
     return td_vals_end(look, &vals);
 }

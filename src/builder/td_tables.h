@@ -41,6 +41,8 @@
         X(skip_dirs, OBJECT) /* tuple of prefixes of file names */                                 \
         X(torch_dir, TEXT) X(dynamo_dir, TEXT)                                                     \
             X(fx_reserved, OBJECT) /* frozenset of names that no node may have */                  \
+        X(dataclass_field, OBJECT) /* the sort of a dataclass's fields that are no pseudo-field */ \
+        X(no_torch_function, CLASS) /* switches __torch_function__ off while it is entered */ \
         X(memory_formats, OBJECT)  /* tuple */                                                     \
         X(strided, OBJECT)         /* the layout */                                                \
         X(optimized_module, CLASS) X(rnn, CLASS) X(gru, CLASS) X(lstm, CLASS)                      \

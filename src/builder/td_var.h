@@ -42,10 +42,10 @@ typedef struct {
     td_var_t        *items;
     PyObject *const *keys; /* borrowed from the frame's keep, dict order */
     uint32_t         cnt;
-    PyObject        *cls;     /* user_cls */
-    td_var_t        *factory; /* default_factory; NULL: not a DefaultDictVariable */
+    PyObject        *cls;       /* user_cls */
+    td_var_t        *factory;   /* default_factory; NULL: not a DefaultDictVariable */
     td_mut_t         made_with; /* as above */
-    uint32_t         mark;    /* as above */
+    uint32_t         mark;      /* as above */
 } td_dict_t;
 
 /* Payload of TensorVariable and of the classes below it. */
@@ -97,27 +97,36 @@ typedef struct {
 typedef struct {
     char const *module, *qualname;
 } td_named_t;
+/* Payload of TensorWithTFOverrideVariable. */
+typedef struct {
+    td_var_t   *tensor;   /* the tracker of the tensor alone */
+    td_src_id_t source;   /* its source */
+    PyObject   *function; /* what __torch_function__ is bound from; from the frame's keep */
+    PyObject   *cls;      /* as above */
+} td_override_var_t;
 
 struct td_var {
-    uint16_t         cls; /* td_class_t; TD_VAR_ALIAS */
+    uint16_t         cls;          /* td_class_t; TD_VAR_ALIAS */
+    bool             is_odd_clone; /* cloned an odd number of times since its construction */
     td_src_id_t      source;
     td_guard_id_t    guard; /* its own */
     td_guard_id_t    added; /* its container's */
     td_more_t const *more;  /* those added later */
     td_mut_t        *mut;   /* mutable_local; NULL: None */
     union {
-        PyObject        *value; /* trackers of one Python value; borrowed from the frame's keep */
-        td_items_t      *list;
-        td_dict_t       *dict;
-        td_tensor_var_t *tensor;
-        td_sym_var_t    *sym;
-        td_function_t   *function;
-        td_partial_t    *partial;
-        td_named_t const *named;
-        td_attr_var_t   *attr;
-        td_module_var_t *module;
-        td_method_t     *method;
-        td_var_t        *alias;
+        PyObject          *value; /* trackers of one Python value; borrowed from the frame's keep */
+        td_items_t        *list;
+        td_dict_t         *dict;
+        td_tensor_var_t   *tensor;
+        td_sym_var_t      *sym;
+        td_function_t     *function;
+        td_partial_t      *partial;
+        td_named_t const  *named;
+        td_attr_var_t     *attr;
+        td_module_var_t   *module;
+        td_method_t       *method;
+        td_override_var_t *override;
+        td_var_t          *alias;
     } of;
 };
 

@@ -107,9 +107,8 @@ weak_source(td_builder_t *b, PyObject *name)
     return at.id;
 }
 
-/* is_global says whether the frame's globals have name, its own or installed. */
-static int
-is_global(td_builder_t *b, PyObject *name)
+int
+td_is_global(td_builder_t *b, PyObject *name)
 {
     for (uint32_t i = 0; i < b->frame.globals.cnt; i++) {
         if (PyUnicode_Compare(b->frame.globals.at[i].name, name) == 0) {
@@ -132,7 +131,7 @@ store_global_weakref(td_builder_t *b, PyObject *name, td_src_id_t source, PyObje
     if (guard == 0 || !(TD_PLANT(DEAD_KEY) || TD_ARRAY_PUSH(b->frame.output_guards, guard))) {
         return td_stop_nomem(b);
     }
-    there = is_global(b, name);
+    there = td_is_global(b, name);
     if (there != 0) {
         return there > 0 || td_stop_python(b);
     }
@@ -273,4 +272,66 @@ td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     td_var_make(out, is_default ? TD_CLASS_DefaultDictVariable : TD_CLASS_ConstDictVariable, guard);
     out->of.dict = dict;
     return td_track_obj(b, at, value, TD_CLASS_MutableSideEffects, out);
+}
+
+/* ---- the registry of pytree nodes ------------------------------------------------------ */
+
+/* node_of makes the tracker of one entry: an object that is only pointed at, and that
+   nothing tracks. */
+static bool
+node_of(td_builder_t *b, td_at_t const *at, PyObject *value, td_guard_id_t guard, td_var_t *out)
+{
+    td_var_make(out, TD_CLASS_UserDefinedObjectVariable, guard);
+    out->source   = at->id;
+    out->of.value = value;
+    return td_keep(b, value);
+}
+
+static bool
+nodes_of(td_builder_t *b, td_at_t const *at, pairs_t const *pairs, td_guard_id_t guard,
+         td_dict_t *dict)
+{
+    td_at_t first = {0};
+
+    if (!td_children(b, at, TD_SOURCE_CLASS_GetItemSource, TD_PAYLOAD_KEYS, pairs->keys, NULL,
+                     pairs->cnt, &first)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < pairs->cnt; i++) {
+        td_at_t child = td_source_nth(&first, i);
+
+        if (!node_of(b, &child, pairs->values[i], guard, &dict->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* td_wrap_supported_nodes: its version is guarded in the name of each entry, and of the
+   whole by what it takes over from them. */
+bool
+td_wrap_supported_nodes(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    pairs_t       pairs = {0};
+    td_dict_t    *dict  = NULL;
+    td_guard_id_t guard = 0;
+
+    if (!read_pairs(b, value, &pairs) ||
+        (pairs.cnt > 0 && !td_make_guards(b, at, TD_GUARD_DICT_VERSION, &guard))) {
+        return false;
+    }
+    dict = td_alloc_in(b, sizeof *dict + pairs.cnt * sizeof(td_var_t));
+    if (dict == NULL) {
+        return false;
+    }
+    *dict = (td_dict_t){.items = (td_var_t *)(dict + 1),
+                        .keys  = pairs.keys,
+                        .cnt   = pairs.cnt,
+                        .cls   = (PyObject *)Py_TYPE(value)};
+    if (!nodes_of(b, at, &pairs, TD_PLANT(UNVERSIONED) ? 0 : guard, dict)) {
+        return false;
+    }
+    td_var_make(out, TD_CLASS_ConstDictVariable, 0);
+    out->of.dict = dict;
+    return true;
 }

@@ -65,6 +65,28 @@ td_note_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
            td_stop_nomem(b);
 }
 
+/* fake_and_dims gives the fake of a tensor and decides on its dims; the class of a
+   subclass is asked what the reference asks it, and nothing beyond. */
+static td_fake_t *
+fake_and_dims(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool is_static, td_dims_t *dims)
+{
+    PyObject  *off  = NULL; /* owned */
+    td_fake_t *fake = NULL;
+    bool       good = false;
+
+    if (!td_torch_function_ask_dims(b, at, tensor, is_static) || !td_quiet_begin(b, tensor, &off)) {
+        return NULL;
+    }
+    good = is_static || td_automatic_dynamic(b, at, tensor, dims);
+    td_quiet_end(b, off);
+    if (!good || !td_torch_function_ask_rest(b, tensor) || !td_quiet_begin(b, tensor, &off)) {
+        return NULL;
+    }
+    fake = td_fake_of(b, at, tensor, dims, true);
+    td_quiet_end(b, off);
+    return fake;
+}
+
 static td_fake_t *
 wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
 {
@@ -74,10 +96,7 @@ wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
     td_tracked_fake_t row       = {.source = at->id};
     td_dims_t         dims      = {0};
 
-    if (!is_static && !td_automatic_dynamic(b, at, tensor, &dims)) {
-        return NULL;
-    }
-    fake = td_fake_of(b, at, tensor, &dims, true);
+    fake = fake_and_dims(b, at, tensor, is_static, &dims);
     if (fake == NULL) {
         return NULL;
     }
@@ -431,28 +450,24 @@ is_attr(td_builder_t *b, td_where_t where, bool has_address)
     return has_address && !is_fsdp;
 }
 
+/* is_subclass: of a class that configuration lists; Tensor itself may be listed too. */
 static bool
-wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+is_subclass(td_builder_t *b, PyObject *value)
 {
-    td_where_t  where = (td_where_t)at->where;
-    td_input_t *known = NULL;
-    uint32_t    hash  = 0;
-    PyObject   *mark  = td_mark(value, b->names.static_address); /* borrowed */
+    PyObject *cls = (PyObject *)Py_TYPE(value);
 
-    if (!td_guard_source_of(b, at) || !td_depth_reach(b, TD_REACH_WHERE, at->depth)) {
-        return false;
-    }
-    if (is_attr(b, where, mark != NULL && mark != Py_None)) {
-        return td_register_attr(b, at, value, out);
-    }
-    if (where == TD_WHERE_CONSTANT) {
-        return td_register_attr(b, at, value, out);
-    }
-    if (td_is_traceable_subclass(b, at, value) != 0) {
-        return td_stop_unsupported(b, "L1001/if/T", __func__,
-                                   "Tensor itself among the traceable subclasses");
-    }
-    if (!td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) || !td_depth_hash(b, at->depth)) {
+    return cls != b->tables.tensor && cls != b->tables.parameter;
+}
+
+static bool
+input(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_input_t *known     = NULL;
+    uint32_t    hash      = 0;
+    int         is_listed = td_is_traceable_subclass(b, at, value);
+
+    if (is_listed < 0 || !td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) ||
+        !td_depth_hash(b, at->depth)) {
         return false;
     }
     known = find_input(b, at, &hash);
@@ -460,11 +475,31 @@ wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = known->variable};
         return true;
     }
-    return new_input(b, at, value, hash, out);
+    return new_input(b, at, value, hash, out) &&
+           (is_listed == 0 || td_wrap_override(b, at, value, out));
 }
 
-/* td_wrap_tensor mirrors VariableBuilder.wrap_tensor for exact Tensors and
-   Parameters. */
+static bool
+wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_where_t where = (td_where_t)at->where;
+    PyObject  *mark  = td_mark(value, b->names.static_address); /* borrowed */
+
+    if (!td_guard_source_of(b, at) || !td_depth_reach(b, TD_REACH_WHERE, at->depth)) {
+        return false;
+    }
+    if (!is_attr(b, where, mark != NULL && mark != Py_None) && where != TD_WHERE_CONSTANT) {
+        return input(b, at, value, out);
+    }
+    if (is_subclass(b, value)) {
+        return td_stop_unsupported(b, "L1741/ret/reached", __func__,
+                                   "a subclass of Tensor that stays what it is in the graph");
+    }
+    return td_register_attr(b, at, value, out);
+}
+
+/* td_wrap_tensor mirrors VariableBuilder.wrap_tensor for exact Tensors and Parameters,
+   and for subclasses that configuration lists. */
 bool
 td_wrap_tensor(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {

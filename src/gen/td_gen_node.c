@@ -110,6 +110,8 @@ is_hashable(td_gen_t const *gen, uint16_t node)
     case TD_KIND_DEFAULT_DICT:
     case TD_KIND_DEQUE:
     case TD_KIND_SET:
+    case TD_KIND_OPTIMIZER_PART:
+    case TD_KIND_STAND_IN:
         return false;
     default:
         return true;
@@ -407,6 +409,24 @@ is_ordered_dict(td_gen_t const *gen, uint16_t node)
 }
 
 static bool
+is_optimizer(td_gen_t const *gen, uint16_t node)
+{
+    return gen->prog->nodes[node].kind == TD_KIND_OPTIMIZER;
+}
+
+static bool
+is_tensor(td_gen_t const *gen, uint16_t node)
+{
+    return gen->prog->nodes[node].kind == TD_KIND_TENSOR;
+}
+
+static bool
+is_leaf(td_gen_t const *gen, uint16_t node)
+{
+    return gen->prog->nodes[node].kind == TD_KIND_PARAMETER;
+}
+
+static bool
 is_tuple(td_gen_t const *gen, uint16_t node)
 {
     return gen->prog->nodes[node].kind == TD_KIND_TUPLE;
@@ -490,6 +510,14 @@ draw_fixed_edges(td_gen_t *gen, td_node_t *node, uint16_t *edges)
         return viewed >= 0;
     case TD_KIND_MODULE:
         edges[node->edge_cnt++] = find_or_pick(gen, is_module_part);
+        return true;
+    case TD_KIND_OPTIMIZER:
+    case TD_KIND_OPTIMIZER_PART:
+        edges[node->edge_cnt++] =
+            find_or_pick(gen, node->kind == TD_KIND_OPTIMIZER ? is_leaf : is_optimizer);
+        return true;
+    case TD_KIND_SUBCLASS_TENSOR:
+        edges[node->edge_cnt++] = find_or_pick(gen, is_tensor);
         return true;
     case TD_KIND_DEFAULT_DICT:
     case TD_KIND_PARTIAL:

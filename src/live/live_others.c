@@ -12,6 +12,7 @@ static int
 is_watched(td_state_t const *state, PyObject *object)
 {
     return PyObject_TypeCheck(object, (PyTypeObject *)state->watched) ||
+           PyObject_TypeCheck(object, (PyTypeObject *)state->noting_tensor) ||
            Py_IS_TYPE(object, (PyTypeObject *)state->logging_pair);
 }
 
@@ -122,6 +123,24 @@ live_make_keywords(live_maker_t *maker, td_node_t const *node)
     }
     Py_XDECREF(names);
     return made;
+}
+
+PyObject *
+live_make_applied(live_maker_t *maker, td_node_t const *node)
+{
+    PyObject *choice = live_choice((td_kind_t)node->kind, (size_t)node->i); /* borrowed */
+    PyObject *args[ATTR_CNT_MAX];
+    PyObject *object = NULL; /* owned, returned */
+
+    TD_ASSERT(node->edge_cnt <= ATTR_CNT_MAX);
+    for (size_t i = 0; i < node->edge_cnt; i++) {
+        args[i] = live_edge(maker, node, i); /* borrowed from objects */
+    }
+    object = choice == NULL ? NULL : td_call(choice, args, node->edge_cnt);
+    if (object != NULL && live_attach(maker, node, object) < 0) {
+        Py_CLEAR(object);
+    }
+    return object;
 }
 
 PyObject *

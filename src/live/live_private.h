@@ -66,6 +66,8 @@ PyObject *live_make_ndarray(live_maker_t *maker, td_node_t const *node);
 
 PyObject *live_make_choice(live_maker_t    *maker,
                            td_node_t const *node); /* looked up, or its factory's */
+/* calls its choice with the objects of its edges */
+PyObject *live_make_applied(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_object(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_partial(live_maker_t *maker, td_node_t const *node);
 PyObject *live_make_module(live_maker_t *maker, td_node_t const *node);

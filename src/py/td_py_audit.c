@@ -52,15 +52,25 @@ td_audit_clear(td_audit_t *audit)
    so many references, and anybody at all may hold one more. */
 enum { REFCNT_OF_EVERYBODY = 900000000 };
 
+/* is_everybodys: those, and truth values, which a build may store in an object (an
+   optimizer's groups), and None. */
+static bool
+is_everybodys(PyObject *object)
+{
+    return Py_REFCNT(object) >= REFCNT_OF_EVERYBODY || object == Py_None || object == Py_True ||
+           object == Py_False;
+}
+
 Py_ssize_t
 td_audit_refs_differ(td_audit_t const *audit, Py_ssize_t *was, Py_ssize_t *now)
 {
     Py_ssize_t cnt = audit->objects == NULL ? 0 : PyTuple_GET_SIZE(audit->objects);
 
     for (Py_ssize_t i = 0; i < cnt; i++) {
-        Py_ssize_t refcnt = Py_REFCNT(PyTuple_GET_ITEM(audit->objects, i));
+        PyObject  *object = PyTuple_GET_ITEM(audit->objects, i); /* borrowed */
+        Py_ssize_t refcnt = Py_REFCNT(object);
 
-        if (refcnt != audit->refcnts[i] && refcnt < REFCNT_OF_EVERYBODY) {
+        if (refcnt != audit->refcnts[i] && !is_everybodys(object)) {
             if (was != NULL) {
                 *was = audit->refcnts[i];
             }

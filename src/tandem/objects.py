@@ -23,7 +23,7 @@ import enum
 import sys
 import types
 import warnings
-from typing import Any, NamedTuple, Optional
+from typing import Any, ClassVar, NamedTuple, Optional
 
 import numpy
 import torch
@@ -381,6 +381,38 @@ raising_module = _answering_module("raising_module", ValueError)
 LoggingPair = _logging_pair()
 """A namedtuple whose __iter__ and __len__ are Python code that notes its calls."""
 
+
+class NotingTensor(torch.Tensor):
+    """Notes what of it is asked through __torch_function__."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if args and isinstance(args[0], NotingTensor):
+            note(args[0], getattr(func, "__self__", func).__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class RefusingTensor(NotingTensor):
+    """Does not say how many dims it has."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        result = super().__torch_function__(func, types, args, kwargs)
+        if func is torch.Tensor.dim:
+            raise RuntimeError("no dim today")
+        return result
+
+
+class QuietTensor(torch.Tensor):
+    """A subclass without a __torch_function__ of its own."""
+
+
+class QuietParameter(torch.nn.Parameter):
+    """A subclass of Parameter, whose __torch_function__ is no function of Python."""
+
+
+every_subclass = {TaggedTensor, NotingTensor, RefusingTensor, QuietTensor, QuietParameter}
+"""What traceable_tensor_subclasses may list."""
 
 # ---- factories ------------------------------------------------------------------
 
@@ -853,6 +885,11 @@ def make_function_instance():
         return Scaler()
 
 
+def make_pytree_entry():
+    """What the registry of pytree nodes says of lists."""
+    return torch.utils._pytree.SUPPORTED_NODES[list]
+
+
 def make_grad_fn():
     """What autograd itself makes of a function: a context too."""
     return Scaler.apply(torch.ones(2, requires_grad=True)).grad_fn
@@ -965,3 +1002,173 @@ sym_true = _sym_int(5) == 5
 
 sym_false = _sym_int(5) > 7
 """A comparison of symbols that does not hold."""
+
+
+# ---- optimizers -------------------------------------------------------------------
+
+
+def _leaves(edges: tuple) -> list:
+    """The tensors among the edges that an optimizer takes, each once; or one of its own."""
+    found = {id(one): one for one in edges if isinstance(one, torch.nn.Parameter) and one.layout == torch.strided}
+    return list(found.values()) or [torch.nn.Parameter(torch.ones(2))]
+
+
+def _stepped(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
+    """The optimizer with a state of each parameter that can have one."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.requires_grad and parameter.is_floating_point() and parameter.device.type == "cpu":
+                parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    return optimizer
+
+
+def sgd_of(*edges):
+    """An optimizer without a state, whose groups say nothing of graphs of CUDA."""
+    return torch.optim.SGD(_leaves(edges), lr=0.5, momentum=0.9)
+
+
+def adam_of(*edges):
+    """One whose groups do."""
+    return torch.optim.Adam(_leaves(edges), lr=0.01)
+
+
+def stepped_adam_of(*edges):
+    """The same after a step: its state has parameters as keys."""
+    return _stepped(torch.optim.Adam(_leaves(edges), lr=0.01, foreach=False))
+
+
+def stepped_rmsprop_of(*edges):
+    """Another state, of other names."""
+    return _stepped(torch.optim.RMSprop(_leaves(edges), lr=0.25, momentum=0.5, foreach=False))
+
+
+def two_groups_of(*edges):
+    """An optimizer of one group for each parameter."""
+    return torch.optim.AdamW([{"params": [one]} for one in _leaves(edges)], lr=0.125)
+
+
+def bare_optimizer_of(*edges):
+    """An optimizer that nobody initialised: it has no groups."""
+    return torch.optim.SGD.__new__(torch.optim.SGD)
+
+
+def param_groups_of(edge=None):
+    """The list of an optimizer's groups."""
+    return getattr(edge, "param_groups", []) if isinstance(edge, torch.optim.Optimizer) else []
+
+
+def first_group_of(edge=None):
+    """The first of them, a dict."""
+    return next(iter(param_groups_of(edge)), {})
+
+
+def state_of(edge=None):
+    """The state of an optimizer, a dict of dicts by parameter."""
+    return getattr(edge, "state", {}) if isinstance(edge, torch.optim.Optimizer) else {}
+
+
+# ---- tensors of subclasses ---------------------------------------------------------
+
+
+def _tensor_of(edges: tuple) -> torch.Tensor:
+    """The plain tensor that is pointed at, or one of its own."""
+    edge = edges[0] if edges else None
+    return edge if type(edge) is torch.Tensor and edge.layout == torch.strided else torch.ones(2)
+
+
+def tagged_of(*edges):
+    """A view of the tensor as one of a class with a __torch_function__."""
+    return _tensor_of(edges).as_subclass(TaggedTensor)
+
+
+def noting_of(*edges):
+    """The same of a class that notes what it is asked."""
+    return _tensor_of(edges).as_subclass(NotingTensor)
+
+
+def refusing_of(*edges):
+    """The same of a class that raises."""
+    return _tensor_of(edges).as_subclass(RefusingTensor)
+
+
+def quiet_of(*edges):
+    """The same of a class without a __torch_function__."""
+    return _tensor_of(edges).as_subclass(QuietTensor)
+
+
+def quiet_parameter_of(*edges):
+    """A parameter of a class of its own."""
+    return QuietParameter(torch.ones(2))
+
+
+# ---- what stands in for libraries -----------------------------------------------------
+
+
+def _stand_in(name: str, cls: type) -> None:
+    """A module of a library with one class; the real one where it is loaded."""
+    if getattr(sys.modules.get(name), "__spec__", None) is None:  # not there, or a stand-in itself
+        module = types.ModuleType(name)
+        setattr(module, cls.__name__, cls)
+        sys.modules[name] = module
+
+
+class ModelOutput(collections.OrderedDict):
+    """What transformers' models give: an OrderedDict that is a dataclass too."""
+
+
+@dataclasses.dataclass
+class Output(ModelOutput):
+    """A model output of two fields and one that is none."""
+
+    loss: Any = None
+    logits: Any = None
+    kind: ClassVar[str] = "output"
+
+
+@dataclasses.dataclass
+class NeedyOutput(ModelOutput):
+    """A model output whose first field has no default."""
+
+    loss: Any
+    logits: Any = None
+
+
+class PretrainedConfig:
+    """What transformers' models are configured with."""
+
+    def __init__(self, *edges):
+        self.values = edges
+
+
+LIBRARIES = (
+    _stand_in("transformers.file_utils", ModelOutput),
+    _stand_in("transformers.configuration_utils", PretrainedConfig),
+)
+"""There from the start, so that no program brings a module."""
+
+
+def model_output_of(*edges):
+    """A model output of the edges."""
+    _stand_in("transformers.file_utils", ModelOutput)
+    return Output(*edges)
+
+
+def begun_output_of(*edges):
+    """One whose constructor has not come to its first field yet."""
+    _stand_in("transformers.file_utils", ModelOutput)
+    output = NeedyOutput.__new__(NeedyOutput)
+    vars(output).update(zip(("logits", "loss"), edges[:1]))
+    return output
+
+
+def undecorated_output_of(*edges):
+    """A model output that is no dataclass."""
+    _stand_in("transformers.file_utils", ModelOutput)
+    return ModelOutput(pairs=edges)
+
+
+def pretrained_config_of(*edges):
+    """A configuration that holds the edges."""
+    _stand_in("transformers.configuration_utils", PretrainedConfig)
+    return PretrainedConfig(*edges)

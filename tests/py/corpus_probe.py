@@ -459,6 +459,10 @@ def brought_code() -> set[tuple[str, bytes]]:
     return found
 
 
+#: Files of packages whose code a subject runs none of, whoever calls it.
+REFERENCE_PARTS = ("/torch/_dynamo/", "/torch/_guards.py", "/torch/fx/", "/torch/_subclasses/")
+
+
 class Watcher:
     """Notes all that runs in Python while a subject is at work."""
 
@@ -481,9 +485,20 @@ class Watcher:
         """Whether code is the program's own, by its file and by what it is made of."""
         return filename.endswith("objects.py") and (name, content) in self.brought
 
+    def is_called_by_brought(self, frame: Any) -> bool:
+        """Whether the program's own code called this, which is no code of the reference's:
+        the reference, which runs the program's code as often, enters it too."""
+        if any(part in frame.f_code.co_filename for part in REFERENCE_PARTS):
+            return False
+        while (frame := frame.f_back) is not None:
+            code = frame.f_code
+            if self.is_brought(code.co_filename, code.co_name, code.co_code):
+                return True
+        return False
+
     def _profile(self, frame: Any, event: str, arg: Any) -> None:
         code = frame.f_code
-        if code.co_filename == __file__:
+        if code.co_filename == __file__ or self.is_called_by_brought(frame):
             return
         if event == "call":
             self.frames.append((code.co_filename, code.co_name, code.co_code))
@@ -492,7 +507,7 @@ class Watcher:
 
 
 def watch_over(programs: dict[str, str]) -> dict[str, Any]:
-    """What ran, by program: frames that no program brought, C calls made by frames,
+    """What ran, by program: frames that no program brought or had called, C calls made by frames,
     rows of td_call's recorder, and how often each frame of a program's was entered."""
     brought = brought_code()
     result: dict[str, Any] = {"foreign": {}, "calls": {}, "rows": {}, "own": {}, "windows": 0}

@@ -14,7 +14,7 @@ from oracle_children import child
 
 CORPUS = ROOT / "corpus"
 FAMILIES = ("literal", "list", "slice", "dict", "tensor", "callable", "dynamic", "autograd", "operator", "module",
-            "numpy", "partial", "special")
+            "numpy", "partial", "special", "pytree", "optimizer", "subclass", "standin")
 PLANTED = re.compile(r'^X\((\d+),\s*(\w+),\s*(\w+),\s*"([^"]+)",\s*"([^"]+)"\)', re.M)
 
 #: Programs of other folders than the families' are there because they raise what no

@@ -20,7 +20,10 @@ class CannotEmit(TandemError):
 
 #: Kinds whose members and keys hash alike everywhere (as the objects are made).
 _FIXED = {"bool", "int", "bigint", "str", "bytes", "range", "size", "device", "enum", "np_scalar"}
-_UNHASHABLE = {"list", "deque", "set", "slice", "dict", "ordered_dict", "default_dict", "ndarray", "odd_array"}
+_UNHASHABLE = {
+    "list", "deque", "set", "slice", "dict", "ordered_dict", "default_dict", "ndarray", "odd_array", "optimizer_part",
+    "stand_in",
+}  # fmt: skip
 _MARKS = ("mark_dynamic", "mark_weak_dynamic", "mark_static", "mark_static_address")
 _MAY_SET = {"object", "nn_module", "module", "tensor", "parameter", "ordered_dict", "partial", "keywords"}
 
@@ -250,6 +253,11 @@ class Objects:
     def _member(self, node: Node, edges: list[str]) -> str:
         self.needs.add("member_of")
         return f"member_of({edges[0]}, {self.paths[node.kind, node.payload]!r})"
+
+    def _applied(self, node: Node, edges: list[str]) -> str:
+        return f"{self._choice(node)}({', '.join(edges)})"
+
+    _optimizer = _optimizer_part = _subclass_tensor = _stand_in = _applied
 
     def _partial(self, node: Node, edges: list[str]) -> str:
         self.imports.add("functools")

@@ -80,7 +80,7 @@ def definitions(needs: set[str]) -> str:
 
 _OBJECT_IMPORTS = (
     "import abc\nimport collections\nimport dataclasses\nimport enum\nimport types\nimport warnings\n"
-    "from typing import Any, NamedTuple, Optional\n"
+    "from typing import Any, ClassVar, NamedTuple, Optional\n"
 )
 
 
@@ -113,8 +113,7 @@ def _loading(shims: bool) -> str:
 def _settings(program: Program, objects: Objects) -> list[str]:
     lines = []
     for name, value in program.config:
-        if "TaggedTensor" in value:
-            objects.needs.add("TaggedTensor")
+        objects.needs |= {one for one in _names(ast.parse(value)) if one != "set"}
         module, _, key = name.rpartition(".")
         if name not in _CONTEXT_NAMES:
             lines.append(f"torch._{module or 'dynamo'}.config.{key} = {value}")

@@ -1,0 +1,154 @@
+/* wrap_library.c: objects of transformers, where a program has it. */
+#include "builder/td_depth.h"
+#include "py/td_call.h"
+
+bool
+td_wrap_pretrained_config(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    return td_point_at(b, at, value, TD_CLASS_HFPretrainedConfigVariable, TD_GUARD_TYPE_MATCH,
+                       false, out);
+}
+
+/* ---- the fields of a dataclass --------------------------------------------------------- */
+
+typedef struct {
+    PyObject **names; /* in the arena; strs from the frame's keep */
+    uint32_t   cnt;
+} fields_t;
+
+/* is_field: class variables and variables of the constructor alone are no fields. */
+static int
+is_field(td_builder_t *b, PyObject *field)
+{
+    PyObject *sort = td_call_attr(field, b->names.field_type); /* owned */
+    int       is   = sort == NULL ? -1 : sort == b->tables.dataclass_field;
+
+    Py_XDECREF(sort);
+    if (is < 0) {
+        td_stop_python(b);
+    }
+    return is;
+}
+
+static bool
+fields_of(td_builder_t *b, PyTypeObject *cls, fields_t *fields)
+{
+    PyObject  *all = _PyType_Lookup(cls, b->names.dataclass_fields); /* borrowed */
+    PyObject  *name, *field;                                         /* borrowed */
+    Py_ssize_t pos = 0;
+
+    if (all == NULL) {
+        return td_stop_raise(b, "L612/ret/reached", __func__, "TypeError",
+                             "must be called with a dataclass type or instance");
+    }
+    if (!PyDict_CheckExact(all)) {
+        return td_stop_unsupported(b, "L612/ret/reached", __func__,
+                                   "a dataclass whose fields are no dict");
+    }
+    fields->names = td_alloc_in(b, (size_t)PyDict_GET_SIZE(all) * sizeof *fields->names);
+    if (fields->names == NULL) {
+        return false;
+    }
+    while (PyDict_Next(all, &pos, &name, &field)) {
+        int is = is_field(b, field);
+
+        if (is < 0 || (is > 0 && !td_keep(b, name))) {
+            return false;
+        }
+        if (is > 0) {
+            fields->names[fields->cnt++] = name;
+        }
+    }
+    return true;
+}
+
+/* ---- model outputs ------------------------------------------------------------------------ */
+
+/* has mirrors hasattr(obj, key): 1, 0, or -1 stopped. */
+static int
+has(td_builder_t *b, PyObject *value, PyObject *name)
+{
+    PyObject *got = td_call_attr(value, name); /* owned */
+
+    if (got == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (got == NULL) {
+        td_stop_passing(b, "L612/ret/reached", __func__);
+        return -1;
+    }
+    Py_DECREF(got);
+    return 1;
+}
+
+/* add_field builds one field.  None is built too, but only its guards are kept. */
+static bool
+add_field(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *name, td_var_t *out)
+{
+    td_dict_t *dict = out->of.dict;
+    td_var_t   none = {0};
+    PyObject  *got  = NULL; /* owned until kept */
+    int        is   = has(b, value, name);
+
+    if (is <= 0) {
+        return is == 0;
+    }
+    got = td_call_attr(value, name);
+    if (got == NULL) {
+        return td_stop_passing(b, "L612/ret/reached", __func__);
+    }
+    if (!td_keep_steal(b, got)) {
+        return false;
+    }
+    if (got == Py_None) {
+        return td_build(b, at, got, &none) &&
+               td_var_add_guards(b, out, TD_PLANT(UNGUARDED_NONE) ? 0 : none.guard);
+    }
+    ((PyObject **)dict->keys)[dict->cnt] = name;
+    return td_build(b, at, got, &dict->items[dict->cnt++]);
+}
+
+/* dict_new makes a payload with room for cnt items and none in it. */
+static td_dict_t *
+dict_new(td_builder_t *b, PyObject *cls, uint32_t cnt)
+{
+    td_dict_t *dict = td_alloc_in(b, sizeof *dict + cnt * (sizeof(td_var_t) + sizeof(PyObject *)));
+
+    if (dict != NULL) {
+        dict->items = (td_var_t *)(dict + 1);
+        dict->keys  = (PyObject **)(dict->items + cnt);
+        dict->cls   = cls;
+    }
+    return dict;
+}
+
+/* td_wrap_model_output mirrors DataClassVariable.wrap. */
+bool
+td_wrap_model_output(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    fields_t      fields = {0};
+    td_at_t       first  = {0};
+    td_guard_id_t guard  = 0;
+
+    if (!fields_of(b, Py_TYPE(value), &fields) ||
+        !td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, fields.names, NULL,
+                     fields.cnt, &first)) {
+        return false;
+    }
+    td_var_make(out, TD_CLASS_DataClassVariable, 0);
+    out->of.dict = dict_new(b, (PyObject *)Py_TYPE(value), fields.cnt);
+    if (out->of.dict == NULL) {
+        return false;
+    }
+    b->frames += TD_DEPTH_FUNC;
+    for (uint32_t i = 0; i < fields.cnt; i++) {
+        td_at_t child = td_source_nth(&first, i);
+
+        if (!add_field(b, &child, value, fields.names[i], out)) {
+            return false;
+        }
+    }
+    b->frames -= TD_DEPTH_FUNC;
+    return td_make_guards(b, at, TD_GUARD_TYPE_MATCH, &guard) && td_var_add_guards(b, out, guard);
+}
