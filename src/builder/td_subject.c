@@ -55,8 +55,7 @@ make_names(td_builder_t *b)
     if (b->names.field == NULL) {                      \
         return fail(b, "out of memory");               \
     }
-    TD_NAME_LIST(X)
-    TD_MODULE_NAME_LIST(X)
+#include "builder/names.def"
 #undef X
     return 0;
 }
@@ -110,8 +109,7 @@ program_close(void *self)
     td_frame_close(b);
     td_frame_state_clear(&b->state);
 #define X(field, text) Py_CLEAR(b->names.field);
-    TD_NAME_LIST(X)
-    TD_MODULE_NAME_LIST(X)
+#include "builder/names.def"
 #undef X
     Py_CLEAR(b->objects);
     Py_CLEAR(b->config);
