@@ -170,18 +170,14 @@ td_meet_module(td_builder_t *b, PyObject *value)
 
 /* ---- asking -------------------------------------------------------------------------- */
 
-/* asked gives what isinstance(value, cls) answers: 1, 0, or -1: stopped. */
+/* ask gives what a check of two arguments answers: 1, 0, or -1: stopped. */
 static int
-asked(td_builder_t *b, PyObject *value, PyObject *cls, char const *arm)
+ask(td_builder_t *b, PyObject *check, PyObject *first, PyObject *second, char const *arm)
 {
-    PyObject *args[2] = {value, cls};
-    PyObject *answer  = NULL; /* owned */
+    PyObject *args[2] = {first, second};
+    PyObject *answer  = td_call(check, args, 2); /* owned */
     int       is      = 0;
 
-    if (cls == Py_None) {
-        return 0; /* its library is not there */
-    }
-    answer = td_call(b->tables.isinstance, args, 2);
     if (answer == NULL) {
         td_stop_passing(b, arm, __func__);
         return -1;
@@ -189,6 +185,27 @@ asked(td_builder_t *b, PyObject *value, PyObject *cls, char const *arm)
     is = answer == Py_True;
     Py_DECREF(answer);
     return is;
+}
+
+/* asked gives what isinstance(value, cls) answers, in the same way. */
+static int
+asked(td_builder_t *b, PyObject *value, PyObject *cls, char const *arm)
+{
+    if (cls == Py_None) {
+        return 0; /* its library is not there */
+    }
+    return ask(b, b->tables.isinstance, value, cls, arm);
+}
+
+/* asked_parameter does the same of Parameter, whose metaclass asks by the class first and
+   then whether the value is a tensor at all, which may have a mark. */
+static int
+asked_parameter(td_builder_t *b, PyObject *value, char const *arm)
+{
+    PyObject *check = PyDict_GetItemWithError(PyType_Type.tp_dict, b->names.instancecheck);
+    int       is    = ask(b, check, b->tables.parameter, value, arm);
+
+    return is != 0 ? is : asked(b, value, b->tables.tensor, arm);
 }
 
 /* takes_in stops where an object's lie, or the truth about it, is believed. */
@@ -224,7 +241,7 @@ td_lying_allowed(td_builder_t *b, PyObject *value)
 int
 td_lying_key(td_builder_t *b, td_at_t const *at, PyObject *key)
 {
-    int is = asked(b, key, b->tables.parameter, "L799/bool/op0=F");
+    int is = asked_parameter(b, key, "L799/bool/op0=F");
 
     if (is == 0 && td_key_is_tensor(b, at, key)) {
         is = 1; /* by its source alone */

@@ -20,6 +20,7 @@ import collections
 import contextlib
 import dataclasses
 import enum
+import functools
 import sys
 import types
 import warnings
@@ -28,7 +29,6 @@ from typing import Any, ClassVar, NamedTuple, Optional
 import numpy
 import torch
 import torch._guards
-from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 # ---- plain data ---------------------------------------------------------------
 
@@ -885,9 +885,8 @@ def make_function_instance():
         return Scaler()
 
 
-def make_pytree_entry():
-    """What the registry of pytree nodes says of lists."""
-    return torch.utils._pytree.SUPPORTED_NODES[list]
+pytree_entry = torch.utils._pytree.SUPPORTED_NODES[list]
+"""What the registry of pytree nodes says of lists."""
 
 
 def make_grad_fn():
@@ -992,16 +991,23 @@ class _Somewhere(torch._guards.Source):
 
 
 def _sym_int(value: int) -> Any:
-    """A symbolic int of a shape environment of its own."""
+    """A symbolic int of a shape environment of its own; making one loads torch._dynamo."""
+    from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+
     env = ShapeEnv()
     return env.create_symintnode(env.create_symbol(value, _Somewhere(), DimDynamic.DYNAMIC), hint=value)
 
 
-sym_true = _sym_int(5) == 5
-"""A comparison of symbols that holds; one a process, since torch never lets go of them."""
+@functools.cache
+def make_sym_true():
+    """A comparison of symbols that holds: one a process, since torch never lets go of them."""
+    return _sym_int(5) == 5
 
-sym_false = _sym_int(5) > 7
-"""A comparison of symbols that does not hold."""
+
+@functools.cache
+def make_sym_false():
+    """A comparison of symbols that does not hold: one a process too."""
+    return _sym_int(5) > 7
 
 
 # ---- optimizers -------------------------------------------------------------------

@@ -72,7 +72,7 @@ static char const *const compiles[] = {
 };
 
 /* Name, then values. */
-static char const *const configs[][4] = {
+static char const *const configs[][5] = {
     {"specialize_int", "False", "True"},
     {"assume_static_by_default", "True", "False"},
     {"automatic_dynamic_shapes", "True", "False"},
@@ -84,7 +84,7 @@ static char const *const configs[][4] = {
     {"skip_fsdp_guards", "True", "False"},
     {"capture_scalar_outputs", "False", "True"},
     {"capture_dynamic_output_shape_ops", "False", "True"},
-    {"traceable_tensor_subclasses", "set()", "{TaggedTensor}"},
+    {"traceable_tensor_subclasses", "set()", "{TaggedTensor}", "every_subclass"},
     {"functorch.functionalize_rng_ops", "False", "True"},
     {"force_unspec_int_unbacked_size_like", "False", "True"},
 };
@@ -149,7 +149,7 @@ published_config_values_mean_what_they_meant(void **state)
 
         assert_int_equal(td_config_find(configs[key][0]), key);
         assert_string_equal(td_config_name(key), configs[key][0]);
-        while (cnt + 1 < 4 && configs[key][cnt + 1] != NULL) {
+        while (cnt + 1 < 5 && configs[key][cnt + 1] != NULL) {
             assert_string_equal(td_config_value(key, cnt), configs[key][cnt + 1]);
             cnt++;
         }

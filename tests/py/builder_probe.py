@@ -267,7 +267,7 @@ VALUES = {
     "nullcontext": objects.make_null_context, "nullcontext_of": objects.make_null_context_of, "null_sub": objects.make_own_null_context,
     "seed": objects.make_seed_method, "stream": objects.make_stream, "process_group": objects.make_process_group,
     "device_mesh": objects.make_device_mesh, "placement": objects.make_placement, "shard": objects.make_shard,
-    "jagged": objects.make_keyed_jagged, "sym_bool": lambda: objects.sym_true, "sym_false": lambda: objects.sym_false,
+    "jagged": objects.make_keyed_jagged, "sym_bool": objects.make_sym_true, "sym_false": objects.make_sym_false,
     "signature": lambda: inspect.signature, "fields": lambda: dataclasses.fields, "liar": objects.Lying,
     "proxy": lambda: weakref.proxy(KEPT), "proxy_dead": lambda: weakref.proxy(Plain()),
     "liars": lambda: (lambda o: [o, (o,), {"k": o}])(objects.Lying()), "liar_key": lambda: {objects.Lying(): 5},

@@ -56,7 +56,8 @@ def test_factories_make_fresh_objects():
         first, second = factory(), factory()
         assert factory.__doc__
         assert type(first) is type(second)
-        assert first is not second or first is objects.numpy.True_
+        once = first is objects.numpy.True_ or hasattr(factory, "cache_info")  # one a process
+        assert (first is second) == once
 
 
 def test_objects_die_with_the_program():

@@ -79,7 +79,8 @@ def definitions(needs: set[str]) -> str:
 
 
 _OBJECT_IMPORTS = (
-    "import abc\nimport collections\nimport dataclasses\nimport enum\nimport types\nimport warnings\n"
+    "import abc\nimport collections\nimport contextlib\nimport dataclasses\nimport enum\nimport functools\n"
+    "import types\nimport warnings\n"
     "from typing import Any, ClassVar, NamedTuple, Optional\n"
 )
 
