@@ -35,6 +35,8 @@ def main() -> None:
         result[path] = run(path)
         torch._dynamo.reset()
         torch._dynamo.config._config.update(torch._dynamo.config._default)
+        # Made once a process, by the config of the first script.
+        torch._dynamo.variables.builder.VariableBuilder._type_dispatch.cache_clear()
     foreign = sorted(name for name in sys.modules if name.split(".")[0] in ("tandem", "_tandem"))
     json.dump({"said": result, "foreign": foreign}, sys.stdout)
 
