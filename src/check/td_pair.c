@@ -402,6 +402,17 @@ done:
     return status;
 }
 
+/* settle has the tables made that a process makes once: they hold objects that a program
+   may bring too. */
+static td_status_t
+settle(td_check_t *check)
+{
+    PyObject *tables = td_reference_tables(check->reference); /* owned */
+
+    Py_XDECREF(tables);
+    return tables == NULL ? TD_PYERR : TD_OK;
+}
+
 td_status_t
 td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
 {
@@ -412,6 +423,7 @@ td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
     td_run_t   *run   = &check->runs[TD_SIDE_SUBJECT];
 
     *why = NULL;
+    TD_TRY(settle(check));
     TD_TRY(census_of_steps(check, maker, &moved));
     TD_TRY(td_maker_make(check, maker, &live));
     TD_TRY(td_audit_init(&audit, live.objects));
