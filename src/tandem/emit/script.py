@@ -187,6 +187,11 @@ def _frames(program: Program, objects: Objects) -> list[str]:
 # ---- as a compiled function -------------------------------------------------------------
 
 
+def _pairs(roots: list[Root]) -> list[ast.Tuple]:
+    """The source and the object of each root."""
+    return [ast.Tuple(list(root.operands[:2]), ast.Load()) for root in roots]
+
+
 def _function(program: Program, objects: Objects) -> list[str]:
     if len(program.frames) != 1:
         raise CannotEmit("its frames share a frame state; a compiled function is one frame")
@@ -208,6 +213,8 @@ def _function(program: Program, objects: Objects) -> list[str]:
     bound = set(names["local"]) | set(names["global"])
     if set(names["local"]) & set(names["global"]):
         raise CannotEmit("a variable is both local and global")
+    if len({ast.unparse(root.operands[0]) for root in roots}) < len({ast.unparse(one) for one in _pairs(roots)}):
+        raise CannotEmit("one source gives two objects, which no variable does")
     values = [spelled(root.operands[0], bound, objects) for root in roots]
     parameters = ", ".join(names["local"])
     given = "".join(f"{one}, " for one in names["local"].values())
