@@ -39,7 +39,7 @@ from torch._dynamo.variables.base import VariableTracker
 from torch._guards import TracingContext, tracing
 
 from . import config as config_names
-from . import methods, state
+from . import methods, records, state
 
 # ---- kinds of outcome (td_outcome_kind_t says the same in C) ----------------
 
@@ -115,12 +115,14 @@ def _sourceless(frame: Frame, _: None, value: Any) -> Any:
 
 def _fxcall(frame: Frame, args: tuple, value: Any) -> Any:
     proxy = frame.output.create_proxy("call_function", value, frame.operands(args, True), {})
-    return reference.wrap_fx_proxy(frame.tx, proxy)
+    with frame.recording():
+        return reference.wrap_fx_proxy(frame.tx, proxy)
 
 
 def _fxmethod(frame: Frame, name_args: tuple, value: Any) -> Any:
     proxy = frame.output.create_proxy("call_method", name_args[0], frame.operands(name_args[1], True), {})
-    return reference.wrap_fx_proxy(frame.tx, proxy)
+    with frame.recording():
+        return reference.wrap_fx_proxy(frame.tx, proxy)
 
 
 def _method(frame: Frame, row_args: tuple, value: Any) -> Any:
@@ -295,11 +297,12 @@ class Frame:
     kinds        for each step NOT_RUN, TRACKER, EXCEPTION or DO
     values       for each step what was returned, or the exception (without traceback)
     internal     for each step whether it is an exception of no expected class
+    records      for each step the operator records of it (tandem.oracle.records), else None
     """
 
     __slots__ = (
         "steps", "tx", "output", "f_locals", "f_globals", "frame_state", "sources",
-        "kinds", "values", "internal", "_entries", "_tracing", "_program", "__weakref__",
+        "kinds", "values", "internal", "records", "_entries", "_tracing", "_program", "_running", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, program: Program, steps: list, constraints: list | None) -> None:
@@ -311,6 +314,8 @@ class Frame:
         self.kinds = [NOT_RUN] * len(steps)
         self.values: list[Any] = [None] * len(steps)
         self.internal = [False] * len(steps)
+        self.records: list[list[dict] | None] = [None] * len(steps)
+        self._running = 0
         self.frame_state = program.frame_state
         self.f_locals, self.f_globals = scopes(steps)
         state.enter_frame()
@@ -331,7 +336,7 @@ class Frame:
         return tuple(self._operand(arg, as_proxy) for arg in args)
 
     def _operand(self, arg: Any, as_proxy: bool) -> Any:
-        if type(arg) is not tuple or len(arg) != 2 or arg[0] != "ref":
+        if type(arg) is not tuple or len(arg) != 2 or type(arg[0]) is not str or arg[0] != "ref":
             return arg
         index = arg[1]
         found = self.values[index] if type(index) is int and 0 <= index < len(self.values) else None
@@ -339,11 +344,17 @@ class Frame:
             raise MissingOperand(f"step {index!r} of the frame gave no tracker")
         return found.as_proxy() if as_proxy else found
 
+    def recording(self) -> records.Recording:
+        """Operators that run inside are written to the running step's records."""
+        self.records[self._running] = []
+        return records.Recording(self.records[self._running])
+
     def step(self, index: int) -> int:
         """Run step index; gives its kind.  KeyboardInterrupt passes; whatever a do
         step raises passes too: the program is broken, not the builder."""
         entry, prepared = self._entries[index]
         value = self.steps[index][1]
+        self._running = index
         if entry is _do:
             entry(self, prepared, value)
             self.kinds[index] = DO

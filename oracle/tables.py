@@ -114,6 +114,18 @@ def _distributed() -> dict[str, Any]:
     return result
 
 
+def _int_results() -> tuple:
+    """Functions whose ints wrap_fx_proxy takes for constants."""
+    import operator
+
+    import torch._export.constraints
+
+    found = [torch.sym_int, getattr, operator.getitem, torch._utils._element_size, torch.seed, operator.mod]
+    ranks = (getattr(torch.distributed, name, None) for name in ("get_rank", "get_world_size"))
+    found += [one for one in ranks if one is not None]
+    return (*found, torch._export.constraints.constrain_as_value)
+
+
 def _singletons() -> dict[str, Any]:
     """Objects that the reference knows by identity."""
     from torch._dynamo.comptime import comptime
@@ -134,6 +146,11 @@ def _singletons() -> dict[str, Any]:
         "tensor_dunder_fns": tuple(torch_variables.tensor_dunder_fns),
         "tensor_dunder_remap": tuple(torch_variables.tensor_dunder_fns_remap.items()),
         "checkpoint": checkpoint.checkpoint,
+        "int_results": _int_results(),
+        "fx_special": (
+            torch.random.set_rng_state, torch._C._DisableFuncTorch, torch.cuda._is_in_bad_fork,
+            torch.manual_seed, torch.cuda.streams.Stream, torch.cuda.current_stream,
+        ),
         "supported_nodes": _pytree.SUPPORTED_NODES,
         "object_setattr": object.__setattr__,
         "module_setattr": torch.nn.Module.__setattr__,

@@ -99,6 +99,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "src/target/td_campaign.c": "counts of a run: tests/py/test_campaign.py",
     "src/target/td_finding.c": "folders of a run: tests/py/test_campaign.py",
     "src/target/td_process.c": "set up by environment: tests/py/test_campaign.py",
+    "src/py/td_records.c": "what every operator of corpus/fxproxy passes through: tests/py/test_corpus.py",
 }
 
 #: Calls that have a replacement: pattern of the call -> what to write instead.

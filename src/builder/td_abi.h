@@ -42,54 +42,29 @@ typedef struct {
     size_t      frame_cnt; /* how many frames the program has; 0: not said */
 } td_abi_program_v1;
 
-/* An operator record: what one run of an operator on fake tensors did.  Numbers
-   that depend on shapes are expressions over the frame's symbols as text in the
-   form of the symbols field of the schema ("s0", "2*s0*s1", "7"). */
-typedef struct {
-    size_t             struct_sz;
-    char const        *dtype, *device, *layout, *class_name;
-    char const *const *sizes;
-    size_t             size_cnt;
-    char const *const *strides;
-    size_t             stride_cnt;
-    char const        *storage_offset;
-    int                requires_grad, is_sparse, is_quantized;
-} td_abi_fake_v1;
+/* An operator record says what one run of an operator on fake tensors did: plain
+   data, a dict of
 
-typedef struct td_abi_value_v1 td_abi_value_v1;
-struct td_abi_value_v1 {
-    size_t                 struct_sz;
-    int                    kind;  /* 0 plain object, 1 fake tensor, 2 symbolic number, 3
-                                         sequence */
-    PyObject              *plain; /* kind 0, borrowed */
-    td_abi_fake_v1 const  *fake;  /* kind 1 */
-    char const            *expr;  /* kind 2: expression; hint and type beside it */
-    char const            *hint, *type_name;
-    PyObject              *sequence_type; /* kind 3, borrowed class */
-    td_abi_value_v1 const *items;
-    size_t                 item_cnt; /* kind 3 */
-};
+     "op", "node"   what was run: "call_function" or "call_method", and the name of its
+                    node
+     "result"       a VALUE, where it returned
+     "exception"    [class, text], where it raised; "<address of callee>" and "<address of
+                    owner>" stand for those of what was called and of its __self__
+     "fakes"        a list of the tensors that it made, each a dict of "size", "stride"
+                    (lists of VALUEs), "offset" (VALUE), "dtype", "device", "layout"
+                    (texts), "requires_grad", "is_leaf" (bools), "base", "grad" (VALUEs)
+     "moved"        a list of texts: what else it changed, in words
 
-typedef struct {
-    size_t                 struct_sz;
-    char const            *target; /* canonical name of what was called, with op
-                                                 ("call_method size") */
-    td_abi_value_v1 const *args;
-    size_t                 arg_cnt;
-    char const            *exception_class; /* NULL: it returned result */
-    char const            *exception_text;
-    td_abi_value_v1        result;
-    char const *const     *symbols_created;
-    size_t                 symbol_cnt; /* "s1=4 source" rows, in creation
-                                                                  order */
-    char const *const     *guards;
-    size_t                 guard_cnt; /* ShapeEnv guard expressions
-                                                                  added */
-    char const *const     *replacements;
-    size_t                 replacement_cnt;
-    char const *const     *ranges;
-    size_t                 range_cnt;
-} td_abi_oprec_v1;
+   A VALUE is a list that begins with what it is:
+
+     ["none"]  ["bool", true]  ["int", "5"]  ["float", "0x1.8p+0"]  ["str", "a"]
+     ["sym", class, expression, VALUE]   a symbolic number and its hint
+     ["known", name, path]    what a node has as its example: the node's name, and a list
+                              of indices, "base" and "grad" that lead to a part of it
+     ["fake", index]          one of "fakes"
+     ["seq", class, VALUEs]   a tuple, list, set, Size, or a class of torch.return_types
+     ["other", class]         anything else, by the name of its class
+     ["strange", class]       what a record cannot say */
 
 /* A state record: the context that a frame starts from.  NULL means fresh.  All
    texts are canonical bytes of the record class of the schema that names them. */
@@ -111,14 +86,15 @@ typedef struct {
 } td_abi_frame_v1;
 
 typedef struct {
-    size_t                 struct_sz;
-    PyObject              *spec;  /* borrowed tuple: source_spec of the cases page, entry point
-                                       included */
-    PyObject              *value; /* borrowed */
-    td_abi_oprec_v1 const *records;
-    size_t                 record_cnt;   /* what the subject's build may ask for,
-                                                          in order */
-    int                    have_records; /* 0: none were kept; asking is "no operator record" */
+    size_t    struct_sz;
+    PyObject *spec;    /* borrowed tuple: source_spec of the cases page, entry point
+                                 included */
+    PyObject *value;   /* borrowed */
+    PyObject *records; /* borrowed list of operator records, in the order in which the
+                                 subject's build may ask for them; NULL: none were kept, asking is
+                                 "no operator record" */
+    size_t    step_idx; /* of this root among all steps of the frame, which ("ref", i)
+                                 counts */
 } td_abi_root_v1;
 
 /* ---- out ----------------------------------------------------------------- */

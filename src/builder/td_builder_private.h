@@ -159,6 +159,7 @@ typedef enum { TD_ROOT_TRACKER, TD_ROOT_EXCEPTION, TD_ROOT_DO, TD_ROOT_OTHER } t
 
 typedef struct {
     uint8_t     kind;   /* td_root_kind_t */
+    size_t      step_idx; /* among the steps of the frame */
     td_src_id_t source; /* 0: none */
     td_var_t   *var;
     char const *exception; /* class */
@@ -283,6 +284,8 @@ typedef struct {
     td_stop_t        stop;         /* why the running root stopped */
     td_at_t          moved;  /* the source that the last _wrap left its builder with, where it is
                                 another than it had; else id 0 */
+    PyObject        *records;      /* borrowed: operator records of the running root, or NULL */
+    Py_ssize_t       record_idx;   /* the next of them */
     int              frames; /* Python frames that the reference has on its stack now, from the
                                 root */
     char             why[256];
@@ -405,6 +408,16 @@ bool td_build_sourceless(td_builder_t *b, PyObject *value, td_var_t *out);
 bool td_torch_variable(td_builder_t *b, char const *arm, PyObject **value);
 bool td_function_variable(td_builder_t *b, char const *arm, PyObject *value,
                           td_function_t **function);
+
+/* td_graph_call mirrors create_proxy of a call_function (callee) or call_method (name)
+   node; args is a tuple of td_operand_arg (borrowed).  NULL: stopped. */
+td_fxnode_t *td_graph_call(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args);
+
+/* td_wrap_fx_call mirrors wrap_fx_proxy on a node that calls something. */
+bool td_wrap_fx_call(td_builder_t *b, td_fxnode_t *node, td_var_t *out);
+
+/* td_build_fx runs a root of entry fxcall or fxmethod. */
+bool td_build_fx(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, td_var_t *out);
 
 typedef bool td_wrap_fn_t(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
 

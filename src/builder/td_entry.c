@@ -10,6 +10,35 @@ sourceless(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out
     return td_build_sourceless(b, in->value, out);
 }
 
+/* An operand of a spec: a tuple of arguments (a list is taken for one). */
+static bool
+call(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, td_var_t *out)
+{
+    PyObject *tuple = PySequence_Tuple(args); /* owned */
+    bool      good  = false;
+
+    if (tuple == NULL) {
+        return td_stop_python(b);
+    }
+    good = td_build_fx(b, callee, name, tuple, out);
+    Py_DECREF(tuple);
+    return good;
+}
+
+static bool
+fxcall(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
+{
+    (void)at;
+    return call(b, in->value, NULL, PyTuple_GET_ITEM(in->spec, 1), out);
+}
+
+static bool
+fxmethod(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
+{
+    (void)at;
+    return call(b, NULL, PyTuple_GET_ITEM(in->spec, 1), PyTuple_GET_ITEM(in->spec, 2), out);
+}
+
 static bool
 from_source(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
 {
@@ -18,11 +47,14 @@ from_source(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *ou
 
 typedef struct {
     char const *word;
+    Py_ssize_t  cnt; /* items of the spec */
     entry_t    *enter;
 } row_t;
 
 static row_t const rows[] = {
-    {"sourceless", sourceless},
+    {"sourceless", 1, sourceless},
+    {"fxcall", 2, fxcall},
+    {"fxmethod", 3, fxmethod},
 };
 
 bool
@@ -33,7 +65,8 @@ td_enter(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
                          : Py_None; /* borrowed */
 
     for (size_t i = 0; PyUnicode_CheckExact(word) && i < sizeof rows / sizeof *rows; i++) {
-        if (PyUnicode_CompareWithASCIIString(word, rows[i].word) == 0) {
+        if (PyUnicode_CompareWithASCIIString(word, rows[i].word) == 0 &&
+            PyTuple_GET_SIZE(in->spec) == rows[i].cnt) {
             return rows[i].enter(b, in, at, out);
         }
     }

@@ -2,10 +2,13 @@
 #include <string.h>
 
 #include "builder/td_builder_private.h"
+#include "py/td_call.h"
 
-/* node_new makes a node that is in no list yet; target is kept by the arena. */
+/* node_named makes a node that is in no list yet; target is kept by the arena, and
+   called is what the node's name is made from. */
 static td_fxnode_t *
-node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
+node_named(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz, char const *called,
+           size_t called_sz)
 {
     td_frame_t  *frame  = &b->frame;
     td_fxnode_t *node   = td_alloc_in(b, sizeof *node);
@@ -18,7 +21,7 @@ node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
     node->op        = (uint8_t)op;
     node->target    = td_arena_dup(&frame->arena, target, target_sz);
     node->target_sz = target_sz;
-    td_fxname_snake(&snake, target, target_sz);
+    td_fxname_snake(&snake, called, called_sz);
     if (!snake.failed && node->target != NULL) {
         status = td_namespace_create(&frame->names, snake.bytes == NULL ? "" : snake.bytes,
                                      snake.sz, &node->name, &node->name_sz);
@@ -34,6 +37,12 @@ node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
         return NULL;
     }
     return node;
+}
+
+static td_fxnode_t *
+node_new(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz)
+{
+    return node_named(b, op, target, target_sz, target, target_sz);
 }
 
 /* A placeholder goes behind the last one, or to the front. */
@@ -178,15 +187,10 @@ td_graph_bind(td_builder_t *b, td_at_t const *source, td_num_t const *num)
     return true;
 }
 
-td_fxnode_t *
-td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz)
+/* append puts a node at the graph's end. */
+static void
+append(td_frame_t *frame, td_fxnode_t *node)
 {
-    td_frame_t  *frame = &b->frame;
-    td_fxnode_t *node  = node_new(b, TD_OP_GET_ATTR, target, target_sz);
-
-    if (node == NULL) {
-        return NULL;
-    }
     if (frame->last == NULL) {
         frame->first = node;
     } else {
@@ -194,5 +198,88 @@ td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz)
         node->prev        = frame->last;
     }
     frame->last = node;
+}
+
+td_fxnode_t *
+td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz)
+{
+    td_fxnode_t *node = node_new(b, TD_OP_GET_ATTR, target, target_sz);
+
+    if (node != NULL) {
+        append(&b->frame, node);
+    }
+    return node;
+}
+
+/* ---- calls ------------------------------------------------------------------------ */
+
+static char const at_call[] = "L1300/fn/entered";
+
+/* name_of mirrors _target_to_str for what is called: a new str; NULL: stopped. */
+static PyObject *
+name_of(td_builder_t *b, PyObject *callee)
+{
+    static td_at_t const nowhere;
+    PyObject            *name = NULL; /* owned, returned */
+
+    if (td_is_lying(b, &nowhere, callee) != 0) {
+        td_stop_unsupported(b, at_call, __func__, "a callee that answers for itself");
+        return NULL;
+    }
+    if (!PyCallable_Check(callee)) {
+        if (PyUnicode_Check(callee)) {
+            td_stop_unsupported(b, at_call, __func__, "a call of a text");
+        } else {
+            td_stop_raise(b, at_call, __func__, "AssertionError", "");
+        }
+        return NULL;
+    }
+    name = td_call_attr(callee, b->names.name);
+    if (name == NULL) {
+        td_stop_passing(b, at_call, __func__);
+    } else if (!PyUnicode_CheckExact(name) || !PyUnicode_IS_ASCII(name)) {
+        Py_CLEAR(name);
+        td_stop_unsupported(b, at_call, __func__, "a callee whose name is no plain text");
+    }
+    return name;
+}
+
+/* call_new makes the node; the name of a method between two underscores at either end
+   loses them. */
+static td_fxnode_t *
+call_new(td_builder_t *b, td_fxop_t op, PyObject *name)
+{
+    char const *text  = PyUnicode_AsUTF8(name);
+    size_t      sz    = (size_t)PyUnicode_GET_LENGTH(name);
+    bool        magic = op == TD_OP_CALL_METHOD && sz >= 2 && strncmp(text, "__", 2) == 0 &&
+                 strcmp(text + sz - 2, "__") == 0;
+
+    if (!magic) {
+        return node_new(b, op, text, sz);
+    }
+    return node_named(b, op, text, sz, text + (sz < 4 ? sz : 2), sz < 4 ? 0 : sz - 4);
+}
+
+td_fxnode_t *
+td_graph_call(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args)
+{
+    PyObject    *called = callee == NULL ? Py_NewRef(name) : name_of(b, callee); /* owned */
+    td_fxnode_t *node   = NULL;
+
+    if (called == NULL) {
+        return NULL;
+    }
+    if (!PyUnicode_IS_ASCII(called)) {
+        td_stop_unsupported(b, at_call, __func__, "a method whose name is no plain text");
+    } else {
+        node = call_new(b, callee == NULL ? TD_OP_CALL_METHOD : TD_OP_CALL_FUNCTION, called);
+    }
+    Py_DECREF(called);
+    if (node == NULL || !td_keep(b, args) || (callee != NULL && !td_keep(b, callee))) {
+        return NULL;
+    }
+    node->callee = callee;
+    node->args   = args;
+    append(&b->frame, node);
     return node;
 }

@@ -24,6 +24,9 @@ typedef struct {
     int64_t      hint;
     td_product_t product; /* without factors: the plain int hint */
     bool         no_hint; /* nobody knows the number: hint is no part of it */
+    char const  *expr;    /* of an operator's result: the text of an expression; else NULL */
+    char const  *type;    /* of such: its class */
+    PyObject    *known;   /* of such: a hint of another type than int, from the keep; or NULL */
 } td_num_t;
 
 /* How a dim of a tensor becomes a number; see td_symbols.h. */
@@ -68,7 +71,12 @@ typedef struct {
     bool            is_strong; /* the example is kept as example_strong_ref too */
 } td_grapharg_t;
 
-typedef enum { TD_OP_PLACEHOLDER, TD_OP_GET_ATTR } td_fxop_t;
+typedef enum {
+    TD_OP_PLACEHOLDER,
+    TD_OP_GET_ATTR,
+    TD_OP_CALL_FUNCTION,
+    TD_OP_CALL_METHOD
+} td_fxop_t;
 
 typedef struct td_fxnode td_fxnode_t;
 struct td_fxnode {
@@ -80,6 +88,9 @@ struct td_fxnode {
     td_grapharg_t  *grapharg;    /* NULL: no such meta key */
     td_fake_t      *example;     /* NULL: no such meta key, or number */
     td_num_t const *number;      /* the example of a symbolic int, or NULL */
+    PyObject       *value;       /* borrowed from the frame's keep: any other example, or NULL */
+    PyObject       *callee;      /* as above: what a call_function node calls; else NULL */
+    PyObject       *args;        /* as above: a tuple (td_value.h), NULL: () */
     PyObject       *tensor_dict; /* borrowed dict from the frame's keep; NULL: no such meta key */
     td_fxnode_t    *next, *prev; /* in graph order */
 };

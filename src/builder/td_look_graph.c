@@ -1,6 +1,63 @@
 /* td_look_graph.c: nodes and fake tensors as records. */
 #include "builder/td_look.h"
+#include "builder/td_value.h"
 #include "py/td_call.h"
+
+/* ---- values that only a graph has ---------------------------------------------- */
+
+/* tuple_of: an instance of a subclass of tuple. */
+static td_val_t
+tuple_of(td_look_t *look, td_value_tuple_t const *tuple)
+{
+    td_vals_t vals = {0};
+    td_val_t  list = TD_VAL_NONE;
+
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple->items); i++) {
+        td_vals_add(look, &vals, td_look_value(look, PyTuple_GET_ITEM(tuple->items, i)));
+    }
+    list = td_vals_end(look, &vals);
+    if (tuple->cls == look->b->tables.size) {
+        return td_form_typed(look->obs, "torch.Size", list);
+    }
+    return td_obs_triple(look->obs, td_obs_cstr(look->obs, "tuple"), list,
+                         td_look_value(look, tuple->cls));
+}
+
+/* special is the td_canon_special_t of a look. */
+static td_val_t
+special(void *ctx, PyObject *value)
+{
+    td_look_t *look = ctx;
+    void      *what = NULL;
+
+    if (!PyCapsule_CheckExact(value)) {
+        return TD_VAL_NONE;
+    }
+    if ((what = td_value_get(value, TD_VALUE_NODE)) != NULL) {
+        return td_form_node(look->obs, td_obs_ordinal(look->obs, TD_SPACE_NODE, what, NULL));
+    }
+    if ((what = td_value_get(value, TD_VALUE_FAKE)) != NULL) {
+        return td_look_fake(look, what);
+    }
+    if ((what = td_value_get(value, TD_VALUE_NUMBER)) != NULL) {
+        return td_look_number(look, what);
+    }
+    what = td_value_get(value, TD_VALUE_TUPLE);
+    return what == NULL ? TD_VAL_NONE : tuple_of(look, what);
+}
+
+bool
+td_look_init_canon(td_look_t *look)
+{
+    if (td_canon_init(&look->canon, look->obs, look->b->objects) != TD_OK) {
+        return false;
+    }
+    look->canon.special     = special;
+    look->canon.special_ctx = look;
+    return true;
+}
+
+/* ---- nodes ------------------------------------------------------------------------ */
 
 td_val_t
 td_look_proxy(td_look_t *look, td_fxnode_t *node)
@@ -174,6 +231,46 @@ tensor_dict(td_look_t *look, PyObject *dict)
 }
 
 static td_val_t
+example_value(td_look_t *look, td_fxnode_t const *node)
+{
+    if (node->number != NULL) {
+        return td_look_number(look, node->number);
+    }
+    if (node->example != NULL) {
+        return td_look_fake(look, node->example);
+    }
+    return node->value != NULL ? td_look_value(look, node->value) : td_obs_absent(look->obs);
+}
+
+/* target: a generated name, or what is called. */
+static td_val_t
+target(td_look_t *look, td_fxnode_t const *node)
+{
+    return node->callee != NULL ? td_look_value(look, node->callee)
+                                : td_look_name(look, node->target, node->target_sz);
+}
+
+/* source_fn: (name, target) of a node that calls something. */
+static td_val_t
+source_fn(td_look_t *look, td_fxnode_t const *node)
+{
+    td_val_t name = TD_VAL_NONE;
+
+    if (node->op < TD_OP_CALL_FUNCTION) {
+        return td_obs_absent(look->obs);
+    }
+    name = td_look_name(look, node->name, node->name_sz);
+    return td_form_typed(look->obs, "tuple", td_obs_pair(look->obs, name, target(look, node)));
+}
+
+static td_val_t
+args(td_look_t *look, td_fxnode_t const *node)
+{
+    return node->args != NULL ? td_look_value(look, node->args)
+                              : td_form_typed(look->obs, "tuple", td_obs_list(look->obs, NULL, 0));
+}
+
+static td_val_t
 meta(td_look_t *look, td_fxnode_t const *node)
 {
     td_fields_t fields = {0};
@@ -181,11 +278,8 @@ meta(td_look_t *look, td_fxnode_t const *node)
     td_fields_put(&fields, TD_FIELD_NodeMeta_creation_timestamp, td_obs_int(look->obs, 0));
     td_fields_put(&fields, TD_FIELD_NodeMeta_grapharg, grapharg(look, node->grapharg));
     td_fields_put(&fields, TD_FIELD_NodeMeta_tensor_dict, tensor_dict(look, node->tensor_dict));
-    td_fields_put(&fields, TD_FIELD_NodeMeta_example_value,
-                  node->number != NULL    ? td_look_number(look, node->number)
-                  : node->example != NULL ? td_look_fake(look, node->example)
-                                          : td_obs_absent(look->obs));
-    td_fields_put(&fields, TD_FIELD_NodeMeta_source_fn, td_obs_absent(look->obs));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_example_value, example_value(look, node));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_source_fn, source_fn(look, node));
     td_fields_put(&fields, TD_FIELD_NodeMeta_nn_module_stack, td_obs_absent(look->obs));
     return td_obs_record(look->obs, TD_CLASS_NodeMeta, fields.at, fields.cnt);
 }
@@ -193,16 +287,18 @@ meta(td_look_t *look, td_fxnode_t const *node)
 static td_val_t
 node_record(td_look_t *look, td_fxnode_t *node)
 {
-    td_fields_t fields = {0};
-    td_val_t    none   = td_obs_list(look->obs, NULL, 0);
+    static char const *const ops[]  = {[TD_OP_PLACEHOLDER]   = "placeholder",
+                                       [TD_OP_GET_ATTR]      = "get_attr",
+                                       [TD_OP_CALL_FUNCTION] = "call_function",
+                                       [TD_OP_CALL_METHOD]   = "call_method"};
+    td_fields_t              fields = {0};
+    td_val_t                 none   = td_obs_list(look->obs, NULL, 0);
 
     td_fields_put(&fields, TD_FIELD_Node_name, td_look_name(look, node->name, node->name_sz));
-    td_fields_put(
-        &fields, TD_FIELD_Node_op,
-        td_obs_cstr(look->obs, node->op == TD_OP_PLACEHOLDER ? "placeholder" : "get_attr"));
-    td_fields_put(&fields, TD_FIELD_Node_target, td_look_name(look, node->target, node->target_sz));
+    td_fields_put(&fields, TD_FIELD_Node_op, td_obs_cstr(look->obs, ops[node->op]));
+    td_fields_put(&fields, TD_FIELD_Node_target, target(look, node));
     td_fields_put(&fields, TD_FIELD_Node_type, td_look_value(look, node->type));
-    td_fields_put(&fields, TD_FIELD_Node__args, td_form_typed(look->obs, "tuple", none));
+    td_fields_put(&fields, TD_FIELD_Node__args, args(look, node));
     td_fields_put(&fields, TD_FIELD_Node__kwargs, td_form_typed(look->obs, "dict", none));
     td_fields_put(&fields, TD_FIELD_Node_meta, meta(look, node));
     return td_obs_record(look->obs, TD_CLASS_Node, fields.at, fields.cnt);

@@ -63,12 +63,30 @@ name_of_str(td_look_t *look, PyObject *text)
     return td_look_name(look, utf8, (size_t)sz);
 }
 
+/* result_number: a number that an operator gave. */
+static td_val_t
+result_number(td_look_t *look, td_num_t const *num)
+{
+    td_val_t hint = TD_VAL_NONE;
+
+    if (num->no_hint) {
+        hint = td_obs_null(look->obs);
+    } else {
+        hint =
+            num->known == NULL ? td_obs_int(look->obs, num->hint) : td_look_value(look, num->known);
+    }
+    return td_form_sym(look->obs, num->type, num->expr, strlen(num->expr), hint);
+}
+
 td_val_t
 td_look_number(td_look_t *look, td_num_t const *num)
 {
     td_buf_t text = {0};
     td_val_t val  = TD_VAL_NONE;
 
+    if (num->expr != NULL) {
+        return result_number(look, num);
+    }
     if (num->product.cnt == 0) {
         return td_obs_int(look->obs, num->hint);
     }

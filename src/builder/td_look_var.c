@@ -343,7 +343,9 @@ put_list(td_look_t *look, td_var_t *var, td_fields_t *fields)
     }
     td_fields_put(fields, TD_FIELD_BaseListVariable_items, items);
     if (var->cls == TD_CLASS_SizeVariable) {
-        td_fields_put(fields, TD_FIELD_SizeVariable_proxy, td_obs_null(look->obs));
+        td_fields_put(fields, TD_FIELD_SizeVariable_proxy,
+                      var->of.list->node == NULL ? td_obs_null(look->obs)
+                                                 : td_look_proxy(look, var->of.list->node));
     } else if (var->cls == TD_CLASS_NamedTupleVariable) {
         td_fields_put(fields, TD_FIELD_NamedTupleVariable_tuple_cls,
                       td_look_value(look, var->of.list->cls));

@@ -8,14 +8,45 @@
 
 /* ---- roots --------------------------------------------------------------------- */
 
+/* What an id in a message may be of: what the graph calls, and what that is bound to. */
+enum { TARGET_CNT_MAX = 256 };
+
+typedef struct {
+    PyObject *at[TARGET_CNT_MAX]; /* borrowed */
+    size_t    cnt;
+} targets_t;
+
+static void
+targets_add(targets_t *targets, PyObject *object)
+{
+    if (object != NULL && targets->cnt < TARGET_CNT_MAX) {
+        targets->at[targets->cnt++] = object;
+    }
+}
+
+static void
+targets_collect(td_look_t *look, targets_t *targets)
+{
+    for (td_fxnode_t *node = look->b->frame.first; node != NULL; node = node->next) {
+        targets_add(targets, node->callee);
+        if (node->callee != NULL && PyCFunction_Check(node->callee)) {
+            targets_add(targets, ((PyCFunctionObject *)node->callee)->m_self);
+        } else if (node->callee != NULL && PyMethod_Check(node->callee)) {
+            targets_add(targets, PyMethod_GET_SELF(node->callee));
+            targets_add(targets, PyMethod_GET_FUNCTION(node->callee));
+        }
+    }
+}
+
 /* message: a KeyError over a GuardSource member shows its arguments by value, since
    its text would be the member's own. */
 static td_val_t
 message(td_look_t *look, td_root_t const *root)
 {
-    PyObject *text = NULL; /* owned */
-    td_val_t  val  = TD_VAL_NONE;
-    td_val_t  cls  = TD_VAL_NONE;
+    PyObject *text    = NULL; /* owned */
+    td_val_t  val     = TD_VAL_NONE;
+    td_val_t  cls     = TD_VAL_NONE;
+    targets_t targets = {0};
 
     if (root->key_error != NULL) {
         cls = td_form_class(look->obs, "torch._guards", "GuardSource");
@@ -30,7 +61,8 @@ message(td_look_t *look, td_root_t const *root)
         look->failed = true;
         return TD_VAL_NONE;
     }
-    val = td_canon_text(&look->canon, text, NULL, 0);
+    targets_collect(look, &targets);
+    val = td_canon_text(&look->canon, text, targets.at, targets.cnt);
     Py_DECREF(text);
     return val;
 }
@@ -475,6 +507,20 @@ real_values(td_look_t *look)
     return td_vals_end(look, &vals);
 }
 
+/* prev_inst: the only instruction that a context has, once a call was traced. */
+static td_val_t
+prev_inst(td_look_t *look)
+{
+    td_frame_t *frame = &look->b->frame;
+
+    for (uint32_t i = 0; i < frame->node_order.cnt; i++) {
+        if (frame->node_order.at[i]->op >= TD_OP_CALL_FUNCTION) {
+            return td_obs_cstr(look->obs, "current");
+        }
+    }
+    return td_obs_null(look->obs);
+}
+
 static td_val_t
 tracer(td_look_t *look)
 {
@@ -491,7 +537,7 @@ tracer(td_look_t *look)
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_input_name_to_proxy, td_vals_end(look, &inputs));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_node_name_to_scope, node_scopes(look));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_real_value_cache, real_values(look));
-    td_fields_put(&fields, TD_FIELD_SubgraphTracer_prev_inst, td_obs_null(look->obs));
+    td_fields_put(&fields, TD_FIELD_SubgraphTracer_prev_inst, prev_inst(look));
     td_fields_put(&fields, TD_FIELD_SubgraphTracer_export_root,
                   td_obs_bool(look->obs, look->b->export_mode));
     return td_obs_record(look->obs, TD_CLASS_SubgraphTracer, fields.at, fields.cnt);
@@ -695,7 +741,7 @@ look_init(td_look_t *look, td_builder_t *b)
     look->guards  = td_calloc(b->frame.guards.cnt, sizeof *look->guards);
     look->epoch   = b->frame.epoch;
     return look->obs != NULL && look->sources != NULL && look->guards != NULL &&
-           td_canon_init(&look->canon, look->obs, b->objects) == TD_OK;
+           td_look_init_canon(look);
 }
 
 /* special: a tensor that no program brought is one that the builder made. */

@@ -165,10 +165,10 @@ frame_close(void *self)
 
 /* note keeps what a root gave, for the observation. */
 static bool
-note(td_builder_t *b, td_at_t const *at, td_var_t const *var)
+note(td_builder_t *b, td_at_t const *at, size_t step_idx, td_var_t const *var)
 {
     td_stop_t const *stop = &b->stop;
-    td_root_t        root = {.kind = TD_ROOT_EXCEPTION, .source = at->id};
+    td_root_t        root = {.kind = TD_ROOT_EXCEPTION, .source = at->id, .step_idx = step_idx};
 
     if (stop->kind == TD_STOP_NONE) {
         td_var_t *kept = td_alloc_in(b, sizeof *kept);
@@ -203,7 +203,7 @@ build(td_builder_t *b, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
         (void)td_enter(b, in, &at, &var);
     }
     if (b->stop.kind == TD_STOP_NONE || b->stop.kind == TD_STOP_EXCEPTION) {
-        (void)note(b, &at, &var);
+        (void)note(b, &at, in->step_idx, &var);
     }
     out->arm      = b->stop.kind == TD_STOP_NONE ? "L239/ret/reached" : b->stop.arm;
     out->function = b->stop.kind == TD_STOP_NONE ? "td_build" : b->stop.function;
@@ -227,8 +227,11 @@ root(void *self, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
 
     b->stop             = (td_stop_t){0};
     b->frames           = 0;
+    b->records          = in->records;
+    b->record_idx       = 0;
     b->frame.root_trail = b->frame.trail.cnt;
     build(b, in, out);
+    b->records = NULL;
     if (b->stop.kind == TD_STOP_FAILED) {
         return -1;
     }

@@ -54,6 +54,9 @@
         X(dynamic_classes, OBJECT) X(generation_values, OBJECT) /* LIVE dicts: id -> value */      \
         X(lazy_modules, OBJECT)    /* LIVE dict: root module -> what is still to run */            \
         X(default_factory_class, CLASS) X(variable_tracker, CLASS)                                 \
+        X(int_results, OBJECT) /* tuple of functions whose ints stay in the graph */               \
+        X(fx_special, OBJECT) /* tuple: set_rng_state, _DisableFuncTorch, _is_in_bad_fork,         \
+                                 manual_seed, Stream, current_stream */                            \
         X(allowed_ids, IDS) X(disallowed_ids, IDS) X(user_allowed_ids, IDS) /* LIVE */             \
         X(builtin_ids, IDS) X(numpy_ids, IDS)
 

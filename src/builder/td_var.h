@@ -32,6 +32,7 @@ typedef struct {
     td_var_t *items; /* cnt of them */
     uint32_t  cnt;
     td_mut_t  made_with; /* mutable_local at construction; cls 0: None */
+    td_fxnode_t *node;   /* proxy of a SizeVariable, or NULL */
     PyObject *cls;       /* tuple_cls of NamedTupleVariable; else NULL (borrowed from the frame's
                             keep) */
     uint32_t  mark;      /* for whoever walks trackers: the last walk that was here */

@@ -28,6 +28,9 @@ recorded_run(td_side_t *side, td_live_t const *live, td_run_limit_t const *limit
     for (size_t frame = 0; frame < run->frame_cnt; frame++) {
         run->frames[frame].bytes    = self->frames[frame].bytes;
         run->frames[frame].bytes_sz = self->frames[frame].bytes_sz;
+        if (self->frames[frame].record_cnt >= run->frames[frame].outcome_cnt) {
+            run->frames[frame].records = self->frames[frame].records;
+        }
         for (size_t step = 0; step < run->frames[frame].outcome_cnt; step++) {
             run->frames[frame].outcomes[step].kind = TD_OUTCOME_TRACKER;
         }

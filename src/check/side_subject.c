@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/td_assert.h"
+#include "py/td_records.h"
 
 typedef struct {
     td_side_t                side;
@@ -258,29 +259,62 @@ keep(td_arena_t *arena, char const *text)
     return copy == NULL ? "" : copy;
 }
 
+/* records_of gives the operator records of a step: *records is owned, NULL where none
+   were kept. */
 static td_status_t
-root_build(td_subject_run_t *run, PyObject *step, td_outcome_t *out)
+records_of(td_subject_run_t *run, size_t step_idx, PyObject **records)
 {
+    td_run_t const       *recorded = run->side->recorded;
+    td_run_frame_t const *frame    = NULL;
+
+    *records = NULL;
+    if (recorded == NULL || run->frame_idx >= recorded->frame_cnt) {
+        return TD_OK;
+    }
+    frame = &recorded->frames[run->frame_idx];
+    if (frame->records == NULL || step_idx >= frame->outcome_cnt ||
+        frame->records[step_idx] == NULL) {
+        return TD_OK;
+    }
+    *records = td_records_read(frame->records[step_idx]);
+    return *records == NULL ? TD_PYERR : TD_OK;
+}
+
+static td_status_t
+root_build(td_subject_run_t *run, PyObject *step, size_t step_idx, td_outcome_t *out)
+{
+    td_status_t       status;
     side_subject_t   *subject = subject_of(run->side);
     td_abi_outcome_v1 outcome = {.struct_sz = sizeof outcome};
-    td_abi_root_v1    root    = {
-              .struct_sz = sizeof root,
-              .spec      = PyTuple_GET_ITEM(step, 0),
-              .value     = PyTuple_GET_ITEM(step, 1),
-    };
+    PyObject         *records = NULL; /* owned */
+    int               result  = 0;
 
-    if (WATCHED(subject->table->root(run->self, &root, &outcome)) != 0) {
-        return broken(run, "root");
+    TD_TRY(records_of(run, step_idx, &records));
+    td_abi_root_v1 root = {
+        .struct_sz = sizeof root,
+        .spec      = PyTuple_GET_ITEM(step, 0),
+        .value     = PyTuple_GET_ITEM(step, 1),
+        .records   = records,
+        .step_idx  = step_idx,
+    };
+    result = WATCHED(subject->table->root(run->self, &root, &outcome));
+    if (result != 0) {
+        status = broken(run, "root");
+        goto done;
     }
     out->kind = outcome_kind(outcome.kind);
     if (out->kind == TD_OUTCOME_NOT_RUN) {
-        return broken(run, "root (outcome of no known kind)");
+        status = broken(run, "root (outcome of no known kind)");
+        goto done;
     }
     out->arm      = keep(&run->run->arena, outcome.arm);
     out->why      = keep(&run->run->arena, outcome.why);
     out->function = keep(&run->run->arena, outcome.function);
     run->stopped  = out->kind == TD_OUTCOME_UNSUPPORTED || out->kind == TD_OUTCOME_POISONED;
-    return quiet(run, "root");
+    TD_TRY(quiet(run, "root"));
+done:
+    Py_XDECREF(records);
+    return status;
 }
 
 bool
@@ -309,7 +343,7 @@ td_subject_run_step(td_subject_run_t *run, size_t step_idx, bool build)
     if (!build || run->stopped) {
         return TD_OK;
     }
-    return root_build(run, step, out);
+    return root_build(run, step, step_idx, out);
 }
 
 /* ---- what came out --------------------------------------------------------- */

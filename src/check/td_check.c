@@ -392,6 +392,7 @@ show(td_check_t *check, td_maker_t const *maker, td_which_t which, td_shown_t co
     }
     shown->frames    = all;
     shown->frame_szs = szs;
+    shown->runs      = run->frames;
     TD_TRY(td_report_json(check, run, &shown->json));
     TD_TRY(td_report_tree(check, run, &shown->tree));
     *out = shown;

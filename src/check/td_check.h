@@ -10,6 +10,7 @@
 
 #include "base/td_status.h"
 #include "graph/td_graph.h"
+#include "observe/td_run.h"
 
 /* From harmless to worst: a program has the worst verdict of its roots. */
 #define TD_VERDICT_LIST(X)                        \
@@ -102,6 +103,9 @@ td_status_t td_check_program(td_check_t *check, td_prog_t const *prog, bool obse
 typedef struct {
     uint8_t const *bytes; /* canonical bytes of a Frame record */
     size_t         bytes_sz;
+    /* Operator records of the first record_cnt steps (td_run.h), NULL where there are none. */
+    char const **records;
+    size_t       record_cnt;
 } td_recorded_frame_t;
 td_status_t td_check_recorded(td_check_t *check, td_prog_t const *prog,
                               td_recorded_frame_t const *frames, size_t frame_cnt,
@@ -116,6 +120,7 @@ typedef struct {
     uint8_t const *const *frames; /* canonical bytes, frame by frame */
     size_t const         *frame_szs;
     size_t                frame_cnt;
+    td_run_frame_t const *runs; /* the same frames with all that is known of them */
 } td_shown_t; /* lives until the next call on the same td_check_t */
 
 typedef enum { TD_SIDE_REFERENCE, TD_SIDE_SUBJECT } td_which_t;

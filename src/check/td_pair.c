@@ -331,9 +331,11 @@ td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *li
     TD_TRY(run_side(check, maker, first, limit, &runs[first], plan));
     /* With nothing to compare it to, the other side is not asked. */
     if (runs[TD_SIDE_REFERENCE].failed == NULL) {
+        check->sides[second]->recorded = &runs[first];
         TD_TRY(run_side(check, maker, second, limit, &runs[second], plan));
     }
 done:
+    check->sides[second]->recorded = NULL;
     return status;
 }
 

@@ -26,6 +26,10 @@ struct td_side {
                        td_run_t *run);
     void (*free)(td_side_t *side); /* frees side itself too */
 
+    /* What the reference did with the program, whose operator records the side may be
+       given; borrowed, NULL: nothing is known. */
+    td_run_t const *recorded;
+
     bool want_trail; /* fill the frames' trails too, where the side has any */
     char why[256];
 };

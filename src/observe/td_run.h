@@ -46,6 +46,9 @@ typedef struct {
     size_t         bytes_sz;
     td_outcome_t  *outcomes;  /* one for each step of the frame (roots and do steps) */
     size_t         outcome_cnt;
+    /* For each step the operator records of it as JSON (td_abi.h has their form), NULL
+       where there are none.  NULL: a side that runs no operators. */
+    char const   **records;
     td_run_row_t  *trail;     /* when it was asked for, in build order; else NULL */
     size_t         trail_cnt;
 } td_run_frame_t;

@@ -6,6 +6,7 @@
 #include "py/td_changes.h"
 #include "py/td_py_depth.h"
 #include "py/td_py_error.h"
+#include "py/td_records.h"
 #include "reference/td_reference_private.h"
 
 /* What a run has at hand; all borrowed but for program and frame. */
@@ -147,11 +148,28 @@ done:
     return status;
 }
 
+/* records_take keeps the operator records of a step as JSON. */
+static td_status_t
+records_take(run_t *self, size_t step_idx)
+{
+    td_run_frame_t *frame   = &self->run->frames[self->frame_idx];
+    PyObject       *records = item_get(self, "records", step_idx); /* owned */
+    td_status_t     status  = records == NULL ? TD_PYERR : TD_OK;
+
+    if (records != NULL && records != Py_None) {
+        status = td_records_write(self->reference->obs, self->live->objects, records,
+                                  &self->run->arena, &frame->records[step_idx]);
+    }
+    Py_XDECREF(records);
+    return status;
+}
+
 static td_status_t
 step_run(run_t *self, PyObject *step, size_t step_idx, td_outcome_t *out)
 {
-    PyObject *index, *result = NULL;
-    int       kind;
+    PyObject   *index, *result = NULL;
+    int         kind;
+    td_status_t status;
 
     index = PyLong_FromSize_t(step_idx);
     if (index != NULL) {
@@ -163,7 +181,8 @@ step_run(run_t *self, PyObject *step, size_t step_idx, td_outcome_t *out)
     }
     kind = (int)PyLong_AsLong(result);
     Py_DECREF(result);
-    return outcome_note(self, step_idx, kind, out);
+    status = outcome_note(self, step_idx, kind, out);
+    return status != TD_OK ? status : records_take(self, step_idx);
 }
 
 /* ---- one frame ------------------------------------------------------------------------ */
@@ -314,10 +333,12 @@ frame_run(run_t *self)
 
     out->outcome_cnt = (size_t)PyList_GET_SIZE(steps);
     out->outcomes    = td_arena_alloc(&self->run->arena, out->outcome_cnt * sizeof *out->outcomes);
-    if (out->outcomes == NULL) {
+    out->records     = td_arena_alloc(&self->run->arena, out->outcome_cnt * sizeof *out->records);
+    if (out->outcomes == NULL || out->records == NULL) {
         return TD_NOMEM;
     }
     for (size_t idx = 0; idx < out->outcome_cnt; idx++) {
+        out->records[idx]  = NULL;
         out->outcomes[idx] = (td_outcome_t){.arm = "", .why = "", .function = ""};
     }
     self->frame = PyObject_CallMethod(self->program, "open", "n", (Py_ssize_t)self->frame_idx);

@@ -201,57 +201,108 @@ check_run(PyObject *module, PyObject *args, PyObject *kwargs)
                            : td_module_raise(module, status, td_check_why());
 }
 
-/* Views of a list of bytes objects; NULL: an exception is set. */
+/* records_view makes views of a list of str or None, one a step. */
+static int
+records_view(PyObject *list, td_recorded_frame_t *frame)
+{
+    size_t cnt = PyList_Check(list) ? (size_t)PyList_GET_SIZE(list) : 0;
+
+    frame->records = td_calloc(cnt + 1, sizeof *frame->records);
+    if (frame->records == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (frame->record_cnt = 0; frame->record_cnt < cnt; frame->record_cnt++) {
+        PyObject *text = PyList_GET_ITEM(list, (Py_ssize_t)frame->record_cnt); /* borrowed */
+
+        if (text != Py_None) {
+            frame->records[frame->record_cnt] = PyUnicode_AsUTF8(text);
+            if (frame->records[frame->record_cnt] == NULL) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static void
+recorded_free(td_recorded_frame_t *frames, size_t cnt)
+{
+    for (size_t idx = 0; frames != NULL && idx < cnt; idx++) {
+        td_free(frames[idx].records);
+    }
+    td_free(frames);
+}
+
+/* frame_view makes a view of one recorded frame and of its operator records. */
+static int
+frame_view(PyObject *list, PyObject *records, Py_ssize_t idx, td_recorded_frame_t *frame)
+{
+    char      *bytes = NULL;
+    Py_ssize_t sz    = 0;
+
+    if (PyBytes_AsStringAndSize(PyList_GET_ITEM(list, idx), &bytes, &sz) < 0) {
+        return -1;
+    }
+    frame->bytes    = (uint8_t const *)bytes;
+    frame->bytes_sz = (size_t)sz;
+    return records == NULL || idx >= PyList_GET_SIZE(records)
+               ? 0
+               : records_view(PyList_GET_ITEM(records, idx), frame);
+}
+
+/* Views of a list of bytes objects and of the operator records beside them (may be
+   NULL); NULL: an exception is set. */
 static td_recorded_frame_t *
-recorded_frames(PyObject *list)
+recorded_frames(PyObject *list, PyObject *records)
 {
     Py_ssize_t           cnt    = PyList_GET_SIZE(list);
     td_recorded_frame_t *frames = td_calloc((size_t)cnt + 1, sizeof *frames); /* owned, returned */
 
-    for (Py_ssize_t idx = 0; frames != NULL && idx < cnt; idx++) {
-        char      *bytes;
-        Py_ssize_t sz;
-
-        if (PyBytes_AsStringAndSize(PyList_GET_ITEM(list, idx), &bytes, &sz) < 0) {
-            td_free(frames);
-            return NULL;
-        }
-        frames[idx] = (td_recorded_frame_t){(uint8_t const *)bytes, (size_t)sz};
-    }
     if (frames == NULL) {
         PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t idx = 0; idx < cnt; idx++) {
+        if (frame_view(list, records, idx, &frames[idx]) < 0) {
+            recorded_free(frames, (size_t)cnt);
+            return NULL;
+        }
     }
     return frames;
 }
 
 PyDoc_STRVAR(run_recorded_doc,
-             "run_recorded(program, frames, observations=False) -> dict\n\n"
-             "run() with recorded frames (a list of bytes) in the reference's place.");
+             "run_recorded(program, frames, observations=False, records=None) -> dict\n\n"
+             "run() with recorded frames (a list of bytes) in the reference's place, and\n"
+             "operator records (for each frame a list of str or None, one a step).");
 
 static PyObject *
 check_run_recorded(PyObject *module, PyObject *args)
 {
     td_check_t          *check = require_check(module);
-    PyObject            *source, *list; /* borrowed */
+    PyObject            *source, *list;       /* borrowed */
+    PyObject            *records      = NULL; /* borrowed */
     int                  observations = 0;
     td_recorded_frame_t *frames       = NULL; /* owned */
+    size_t               cnt          = 0;
     td_prog_t            prog;
     td_report_t const   *report;
     td_status_t          status;
 
-    if (check == NULL || !PyArg_ParseTuple(args, "OO!|p:run_recorded", &source, &PyList_Type, &list,
-                                           &observations)) {
+    if (check == NULL || !PyArg_ParseTuple(args, "OO!|pO!:run_recorded", &source, &PyList_Type,
+                                           &list, &observations, &PyList_Type, &records)) {
         return NULL;
     }
-    frames = recorded_frames(list);
+    cnt    = (size_t)PyList_GET_SIZE(list);
+    frames = recorded_frames(list, records);
     if (frames == NULL || !td_module_load(module, source, &prog)) {
-        td_free(frames);
+        recorded_free(frames, cnt);
         return NULL;
     }
-    status = td_check_recorded(check, &prog, frames, (size_t)PyList_GET_SIZE(list),
-                               observations != 0, &report);
+    status = td_check_recorded(check, &prog, frames, cnt, observations != 0, &report);
     td_prog_clear(&prog);
-    td_free(frames);
+    recorded_free(frames, cnt);
     return status == TD_OK ? report_dict(check, report)
                            : td_module_raise(module, status, td_check_why());
 }
@@ -322,25 +373,47 @@ which_side(PyObject *module, char const *side, td_which_t *which)
     return true;
 }
 
+/* records_list gives the operator records of a frame: a list of str or None. */
+static PyObject *
+records_list(td_run_frame_t const *frame)
+{
+    PyObject *list = PyList_New(0); /* owned, returned */
+
+    for (size_t step = 0; list != NULL && frame->records != NULL && step < frame->outcome_cnt;
+         step++) {
+        char const *text = frame->records[step];
+
+        if (list_add(list, text == NULL ? Py_NewRef(Py_None) : PyUnicode_FromString(text)) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
 static PyObject *
 shown_dict(td_shown_t const *shown)
 {
-    PyObject *list = PyList_New(0); /* owned, given to the dict */
+    PyObject *list    = PyList_New(0); /* owned, given to the dict */
+    PyObject *records = PyList_New(0); /* owned, given to the dict */
 
-    for (size_t idx = 0; list != NULL && idx < shown->frame_cnt; idx++) {
+    for (size_t idx = 0; list != NULL && records != NULL && idx < shown->frame_cnt; idx++) {
         char const *bytes = (char const *)shown->frames[idx];
 
         if (list_add(list, bytes == NULL ? Py_NewRef(Py_None)
                                          : PyBytes_FromStringAndSize(
-                                               bytes, (Py_ssize_t)shown->frame_szs[idx])) < 0) {
+                                               bytes, (Py_ssize_t)shown->frame_szs[idx])) < 0 ||
+            list_add(records, records_list(&shown->runs[idx])) < 0) {
             Py_CLEAR(list);
         }
     }
-    return list == NULL
-               ? NULL
-               : Py_BuildValue("{s:O,s:s,s:s,s:s,s:N}", "built", shown->built ? Py_True : Py_False,
-                               "why", shown->why, "observation", shown->json, "tree", shown->tree,
-                               "frames", list);
+    if (list == NULL || records == NULL) {
+        Py_XDECREF(list);
+        Py_XDECREF(records);
+        return NULL;
+    }
+    return Py_BuildValue("{s:O,s:s,s:s,s:s,s:N,s:N}", "built", shown->built ? Py_True : Py_False,
+                         "why", shown->why, "observation", shown->json, "tree", shown->tree,
+                         "frames", list, "records", records);
 }
 
 PyDoc_STRVAR(show_doc,

@@ -4,7 +4,10 @@
 
     {"schema": 1,
      "mission": {"builder": hash, "torch": "2.1.2", "observation_schema": 1,
-                 "frames": [canonical bytes, zlib, base64]}}
+                 "frames": [canonical bytes, zlib, base64],
+                 "records": [[null, JSON text of operator records]]}}
+
+("records", a list a frame with an entry a step, is there where an operator was run),
 
 so that a subject can be held against it where no builder is loaded.
 """
@@ -60,8 +63,12 @@ def _read_all(path: str) -> dict[str, Any]:
     return everything
 
 
-def read(program: str, revision: str) -> tuple[Stamp, list[bytes]]:
-    """The recorded frames of a program; BadInput when there are none."""
+Records = list[list[str | None]]
+
+
+def read(program: str, revision: str) -> tuple[Stamp, list[bytes], Records]:
+    """The recorded frames of a program and its operator records; BadInput when there
+    are no frames."""
     path = path_of(program)
     everything = _read_all(path)
     entry = everything.get(revision)
@@ -69,12 +76,12 @@ def read(program: str, revision: str) -> tuple[Stamp, list[bytes]]:
         raise BadInput(f"{path}: no observation of revision {revision} is recorded (tandem replay --record)")
     try:
         stamp = Stamp(revision, entry["builder"], entry["torch"], entry["observation_schema"])
-        return stamp, [_unpack(frame) for frame in entry["frames"]]
+        return stamp, [_unpack(frame) for frame in entry["frames"]], entry.get("records", [])
     except (KeyError, TypeError, ValueError, zlib.error) as error:
         raise BadInput(f"{path}:1:1: is damaged: {error}") from None
 
 
-def write(program: str, stamp: Stamp, frames: list[bytes]) -> bool:
+def write(program: str, stamp: Stamp, frames: list[bytes], records: Records) -> bool:
     """Records frames, keeping other revisions' entries; says whether anything moved."""
     path = path_of(program)
     everything = _read_all(path)
@@ -84,6 +91,8 @@ def write(program: str, stamp: Stamp, frames: list[bytes]) -> bool:
         "observation_schema": stamp.observation_schema,
         "frames": [_pack(frame) for frame in frames],
     }
+    if any(any(steps) for steps in records):
+        entry["records"] = records
     if everything.get(stamp.revision) == entry:
         return False
     everything[stamp.revision] = entry

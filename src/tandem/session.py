@@ -114,20 +114,23 @@ class Judge:
         except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
 
-    def frames(self, path: str, program: bytes) -> list[bytes]:
-        """Canonical bytes of the reference's frames; HarnessFailed when it broke."""
+    def frames(self, path: str, program: bytes) -> tuple[list[bytes], list[list[str | None]]]:
+        """Canonical bytes of the reference's frames, and for each frame the operator
+        records of its steps; HarnessFailed when it broke."""
         try:
             shown = core.show(program, "reference")
         except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
         if not shown["built"]:
             raise HarnessFailed(f"{path}: {shown['why']}")
-        return shown["frames"]
+        return shown["frames"], shown["records"]
 
-    def run_recorded(self, path: str, program: bytes, frames: list[bytes]) -> dict[str, Any]:
+    def run_recorded(
+        self, path: str, program: bytes, frames: list[bytes], records: list[list[str | None]]
+    ) -> dict[str, Any]:
         """The subject on a program, against frames that were recorded."""
         try:
-            return _case(path, core.run_recorded(program, frames, True))
+            return _case(path, core.run_recorded(program, frames, True, records))
         except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
 

@@ -314,7 +314,8 @@ test_recorded_frames_stand_in(void **state)
     for (size_t frame = 0; frame < 2; frame++) {
         copies[frame] = test_malloc(shown->frame_szs[frame]);
         memcpy(copies[frame], shown->frames[frame], shown->frame_szs[frame]);
-        recorded[frame] = (td_recorded_frame_t){copies[frame], shown->frame_szs[frame]};
+        recorded[frame] =
+            (td_recorded_frame_t){.bytes = copies[frame], .bytes_sz = shown->frame_szs[frame]};
     }
     assert_int_equal(td_check_recorded(check, &prog, recorded, 2, false, &report), TD_OK);
     assert_int_equal(report->verdict, TD_VERDICT_AGREE);

@@ -51,13 +51,13 @@ def judge_one(judge: session.Judge, program: programs.Program) -> dict[str, Any]
 
 def judge_fixture(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
     """The subject alone, against what is recorded beside the program."""
-    stamp, frames = fixtures.read(program.path, judge.loaded["revision"])
+    stamp, frames, records = fixtures.read(program.path, judge.loaded["revision"])
     if stamp.observation_schema != core.OBSERVATION_SCHEMA:
         raise BadInput(
             f"{fixtures.path_of(program.path)}:1:1: is of observation schema {stamp.observation_schema}, "
             f"this is {core.OBSERVATION_SCHEMA} (tandem replay --record)"
         )
-    return judge.run_recorded(program.path, program.binary, frames)
+    return judge.run_recorded(program.path, program.binary, frames, records)
 
 
 def thin(case: dict[str, Any]) -> dict[str, Any]:
@@ -74,8 +74,8 @@ def record(args: argparse.Namespace, output: Output, names: list[str]) -> int:
     moved = []
     for done, name in enumerate(names):
         output.progress(f"{done} recorded; {name}")
-        frames = judge.frames(name, programs.load(name).binary)
-        if fixtures.write(name, stamp, frames):
+        frames, records = judge.frames(name, programs.load(name).binary)
+        if fixtures.write(name, stamp, frames, records):
             moved.append(fixtures.path_of(name))
             output.line(f"{moved[-1]}: recorded")
     output.line(f"{len(names)} programs, {len(moved)} observations of revision {stamp.revision} moved")

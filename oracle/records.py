@@ -1,0 +1,190 @@
+"""Operator records: what a run of an operator on fake tensors did, as data.
+
+A subject never runs an operator.  Where the reference does (`get_fake_value`), what
+came out is written down here, and the subject is given it when its own build asks.
+A record is plain data (dicts, lists, texts, numbers), so that it can be kept beside
+a program:
+
+    {"op": "call_function", "node": "add",           what was run
+     "result": VALUE                                 what it returned, or
+     "exception": [class, text],                     what it raised, addresses in words
+     "fakes": [FAKE...],                             tensors that it made
+     "moved": ["shape environment", ...]}            what else it changed (by name)
+
+VALUE is one of
+    ["none"]  ["bool", true]  ["int", "5"]  ["float", "0x1.8p+0"]  ["str", "a"]
+    ["sym", "SymInt", "s0 + 1", VALUE]               class, expression, hint
+    ["known", "x", [0, "base"]]                      the example of a node, or a part of it
+    ["fake", 0]                                      one of "fakes"
+    ["seq", "tuple", [VALUE...]]                     list, tuple, set, Size, a named tuple
+    ["other", "Generator"]                           anything else, by its class's name
+    ["strange", "FakeTensor"]                        what a record cannot say
+
+FAKE: size, stride, offset (VALUEs), dtype, device, layout (texts), requires_grad,
+is_leaf, base, grad (VALUEs).
+"""
+from __future__ import annotations
+
+import re
+import types
+from typing import Any, Callable
+
+import torch
+from torch._dynamo.variables import builder as reference
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.immutable_collections import immutable_list
+
+_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+_SEQUENCES = {tuple: "tuple", list: "list", immutable_list: "list", torch.Size: "Size"}
+#: What a fake tensor's instance dict has beside attributes of a program.
+_OWN = {"fake_mode", "fake_device", "constant", "_nonzero_memo", "_nonzero_memo_vc", "_is_param"}
+
+
+def _class_name(cls: type) -> str:
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _without_ids(text: str, target: Any) -> str:
+    """text with words for the addresses of what was called and of what that is bound to:
+    they are others in the next process."""
+    if type(target) is not str:
+        text = text.replace(hex(id(target)), "<address of callee>")
+    if isinstance(target, types.BuiltinFunctionType):
+        # A static method of C has an owner that only its repr tells.
+        found = re.search(r" at (0x[0-9a-f]+)>$", repr(target))
+        text = text.replace(found[1], "<address of owner>") if found else text
+    return text
+
+
+class _World:
+    """What an operator may change, as it was before the operator ran."""
+
+    def __init__(self, tx: Any) -> None:
+        self.mode = tx.fake_mode
+        self.env = tx.output.shape_env
+        self.known: dict[int, list] = {}
+        self._kept: list[torch.Tensor] = []
+        for node in tx.output.graph.nodes:
+            if "example_value" in node.meta:
+                self._meet(node.meta["example_value"], node.name, [])
+        self._before = self._env(), self._tensors()
+        self.fakes: list[dict] = []
+        self._made: dict[int, int] = {}
+
+    def _meet(self, value: Any, name: str, path: list) -> None:
+        if isinstance(value, torch.Tensor):
+            if id(value) not in self.known:
+                self.known[id(value)] = ["known", name, path]
+                self._kept.append(value)
+                self._meet(value._base, name, [*path, "base"])
+                self._meet(value.grad if value.is_leaf else None, name, [*path, "grad"])
+        elif isinstance(value, (tuple, list)):
+            for index, item in enumerate(value):
+                self._meet(item, name, [*path, index])
+
+    def _env(self) -> list:
+        env = self.env
+        tables = (env.var_to_val, env.replacements, env.var_to_range, env.runtime_var_to_range, env.var_to_guards)
+        counts = (env.guards, env.divisible, env.deferred_runtime_asserts, env.val_to_var, env.var_to_sources)
+        counters = (env.unbacked_symint_counter, env.unbacked_symfloat_counter)
+        return [dict(table) for table in tables] + [len(table) for table in counts] + list(map(repr, counters))
+
+    def _tensors(self) -> list:
+        return [
+            (one.requires_grad, one.is_leaf, id(one._base), one.dtype, str(one.shape), one.layout == torch.strided
+             and (str(one.stride()), str(one.storage_offset())), id(one.grad) if one.is_leaf else 0, sorted(vars(one)))
+            for one in self._kept
+        ]  # fmt: skip
+
+    def moved(self) -> list[str]:
+        """What is not as it was."""
+        env, tensors = self._before
+        return [name for name, same in (("shape environment", env == self._env()),
+                                        ("tensors", tensors == self._tensors())) if not same]  # fmt: skip
+
+    # ---- values ----
+
+    def value(self, value: Any) -> list:
+        cls = type(value)
+        if value is None:
+            return ["none"]
+        if cls in (bool, str):
+            return [cls.__name__, value]
+        if cls is int:
+            return ["int", str(value)] if value.bit_length() < 4096 else ["strange", "int"]
+        if cls is float:
+            return ["float", value.hex()]
+        if cls in _SYMBOLIC:
+            return ["sym", cls.__name__, str(value.node._expr), self.value(value.node._hint)]
+        if isinstance(value, torch.Tensor):
+            return self.known.get(id(value)) or self._fake(value)
+        if cls in _SEQUENCES:
+            return ["seq", _SEQUENCES[cls], [self.value(item) for item in value]]
+        if cls is set and all(type(item) in (int, str, bool, type(None)) for item in value):
+            return ["seq", "set", [self.value(item) for item in value]]
+        if isinstance(value, tuple) and cls.__module__ == "torch.return_types":
+            return ["seq", cls.__name__, [self.value(item) for item in value]]
+        # What the builder would take apart is no "other": nothing less than all of it will do.
+        known = isinstance(value, (tuple, list, set, int))
+        return ["strange" if known else "other", cls.__name__]
+
+    def _fake(self, tensor: torch.Tensor) -> list:
+        if id(tensor) in self._made:
+            return ["fake", self._made[id(tensor)]]
+        if not self._is_plain(tensor):
+            return ["strange", type(tensor).__name__]
+        self._kept.append(tensor)
+        self._made[id(tensor)] = len(self.fakes)
+        made = ["fake", len(self.fakes)]
+        self.fakes.append({})
+        self.fakes[made[1]].update(
+            size=[self.value(one) for one in tensor.size()],
+            stride=[self.value(one) for one in tensor.stride()],
+            offset=self.value(tensor.storage_offset()),
+            dtype=str(tensor.dtype).removeprefix("torch."),
+            device=str(tensor.fake_device),
+            layout=str(tensor.layout).removeprefix("torch."),
+            requires_grad=tensor.requires_grad,
+            is_leaf=tensor.is_leaf,
+            base=self.value(tensor._base),
+            grad=self.value(tensor.grad if tensor.is_leaf else None),
+        )
+        return made
+
+    def _is_plain(self, tensor: torch.Tensor) -> bool:
+        """A fake tensor of this context about which a record says everything."""
+        return (
+            type(tensor) is FakeTensor and tensor.fake_mode is self.mode and tensor.constant is None
+            and tensor.layout == torch.strided and not tensor.is_quantized and set(vars(tensor)) <= _OWN
+            and not isinstance(tensor, torch.nn.Parameter)
+        )  # fmt: skip
+
+
+class Recording:
+    """While it is entered, every operator that the reference runs is written to records."""
+
+    def __init__(self, records: list[dict]) -> None:
+        self._records = records
+        self._original: Callable | None = None
+
+    def __enter__(self) -> None:
+        self._original = reference.get_fake_value
+        reference.get_fake_value = self._run
+
+    def __exit__(self, *error: Any) -> None:
+        reference.get_fake_value = self._original
+
+    def _run(self, node: torch.fx.Node, tx: Any) -> Any:
+        world = _World(tx)
+        record: dict[str, Any] = {"op": node.op, "node": node.name}
+        self._records.append(record)
+        try:
+            result = self._original(node, tx)
+        except Exception as error:
+            record["exception"] = [_class_name(type(error)), _without_ids(str(error), node.target)]
+            record["moved"] = world.moved()
+            raise
+        record["moved"] = world.moved()
+        record["result"] = world.value(result)
+        record["fakes"] = world.fakes
+        return result

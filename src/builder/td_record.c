@@ -1,0 +1,498 @@
+/* td_record.c: operator records, read. */
+#include "builder/td_record.h"
+
+#include <string.h>
+
+static char const asked[] = "L1387/if/T";
+
+/* ---- plain data ------------------------------ */
+
+/* A record is the harness's own: what does not fit its form is a failure of this
+   builder or of the harness. */
+static bool
+misfit(td_builder_t *b)
+{
+    PyErr_Clear();
+    PyErr_SetString(PyExc_TypeError, "an operator record of another form");
+    return td_stop_python(b);
+}
+
+static char const *
+text_of(PyObject *value)
+{
+    return value != NULL && PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
+}
+
+static PyObject *
+item_of(PyObject *list, Py_ssize_t idx)
+{
+    return list != NULL && PyList_Check(list) && idx < PyList_GET_SIZE(list)
+               ? PyList_GET_ITEM(list, idx)
+               : NULL;
+}
+
+static char const *
+item_text(PyObject *list, Py_ssize_t idx)
+{
+    return text_of(item_of(list, idx));
+}
+
+static bool
+is_word(char const *text, char const *word)
+{
+    return text != NULL && strcmp(text, word) == 0;
+}
+
+static PyObject *value_of(td_builder_t *b, td_record_t *record, PyObject *spec);
+
+/* ---- symbolic numbers ------------------------------ */
+
+static char const *
+copy(td_builder_t *b, char const *text)
+{
+    char *kept = td_arena_dup(&b->frame.arena, text, strlen(text));
+
+    if (kept == NULL) {
+        td_stop_nomem(b);
+    }
+    return kept;
+}
+
+/* number_of reads an int or a symbolic number. */
+static bool
+number_of(td_builder_t *b, td_record_t *record, PyObject *spec, td_num_t *num)
+{
+    PyObject *hint = NULL; /* owned until kept */
+
+    *num = (td_num_t){0};
+    if (is_word(item_text(spec, 0), "int")) {
+        hint      = PyLong_FromString(item_text(spec, 1), NULL, 10);
+        num->hint = hint == NULL ? -1 : PyLong_AsLongLong(hint);
+        Py_XDECREF(hint);
+        return PyErr_Occurred() == NULL || misfit(b);
+    }
+    if (!is_word(item_text(spec, 0), "sym") || item_text(spec, 2) == NULL) {
+        return misfit(b);
+    }
+    num->type = copy(b, item_text(spec, 1));
+    num->expr = num->type == NULL ? NULL : copy(b, item_text(spec, 2));
+    hint      = num->expr == NULL ? NULL : value_of(b, record, item_of(spec, 3));
+    if (hint == NULL || !td_keep_steal(b, hint)) {
+        return false;
+    }
+    num->no_hint = hint == Py_None;
+    num->known   = PyLong_CheckExact(hint) ? NULL : hint;
+    num->hint    = PyLong_CheckExact(hint) ? PyLong_AsLongLong(hint) : 0;
+    return PyErr_Occurred() == NULL || misfit(b);
+}
+
+static td_num_t *
+numbers_of(td_builder_t *b, td_record_t *record, PyObject *specs, uint32_t *cnt)
+{
+    td_num_t *nums = NULL;
+
+    if (specs == NULL || !PyList_Check(specs)) {
+        misfit(b);
+        return NULL;
+    }
+    *cnt = (uint32_t)PyList_GET_SIZE(specs);
+    nums = td_alloc_in(b, *cnt * sizeof *nums);
+    for (uint32_t i = 0; nums != NULL && i < *cnt; i++) {
+        if (!number_of(b, record, PyList_GET_ITEM(specs, i), &nums[i])) {
+            return NULL;
+        }
+    }
+    return nums;
+}
+
+/* ---- tensors ------------------------------ */
+
+/* torch_attr gives torch.<name>, from the frame's keep; NULL: stopped. */
+static PyObject *
+torch_attr(td_builder_t *b, char const *name)
+{
+    PyObject *torch = td_dict_find(PyImport_GetModuleDict(), "torch"); /* borrowed */
+    PyObject *found = torch == NULL || name == NULL
+                          ? NULL
+                          : td_dict_find(PyModule_GetDict(torch), name); /* borrowed */
+
+    if (found == NULL) {
+        misfit(b);
+        return NULL;
+    }
+    return td_keep(b, found) ? found : NULL;
+}
+
+static PyObject *
+device_of(td_builder_t *b, PyObject *text)
+{
+    PyObject *device = text == NULL ? NULL : PyObject_CallOneArg(b->tables.device, text);
+
+    if (device == NULL) {
+        misfit(b);
+        return NULL;
+    }
+    return td_keep_steal(b, device) ? device : NULL;
+}
+
+/* other_fake reads a tensor that hangs on another: None is no tensor. */
+static bool
+other_fake(td_builder_t *b, td_record_t *record, PyObject *spec, td_fake_t **fake)
+{
+    PyObject *value = value_of(b, record, spec); /* owned until kept */
+
+    *fake = NULL;
+    if (value == NULL || !td_keep_steal(b, value)) {
+        return false;
+    }
+    if (value == Py_None) {
+        return true;
+    }
+    *fake = td_value_get(value, TD_VALUE_FAKE);
+    return *fake != NULL || td_stop_unsupported(b, asked, __func__,
+                                                "an operator whose result hangs on a strange "
+                                                "tensor");
+}
+
+static bool
+read_numbers(td_builder_t *b, td_record_t *record, PyObject *dict, td_fake_t *fake)
+{
+    uint32_t cnt = 0;
+
+    fake->sizes = numbers_of(b, record, td_dict_find(dict, "size"), &fake->ndim);
+    fake->strides =
+        fake->sizes == NULL ? NULL : numbers_of(b, record, td_dict_find(dict, "stride"), &cnt);
+    if (fake->strides == NULL) {
+        return false;
+    }
+    if (cnt != fake->ndim) {
+        return misfit(b);
+    }
+    for (uint32_t i = 0; i < cnt; i++) {
+        fake->has_symbols =
+            fake->has_symbols || fake->sizes[i].expr != NULL || fake->strides[i].expr != NULL;
+    }
+    return number_of(b, record, td_dict_find(dict, "offset"), &fake->offset);
+}
+
+static td_fake_t *
+fake_new(td_builder_t *b, td_record_t *record, PyObject *dict)
+{
+    td_fake_t *fake = td_alloc_in(b, sizeof *fake);
+
+    if (fake == NULL || dict == NULL || !PyDict_Check(dict)) {
+        misfit(b);
+        return NULL;
+    }
+    fake->dtype = torch_attr(b, text_of(td_dict_find(dict, "dtype")));
+    fake->layout =
+        fake->dtype == NULL ? NULL : torch_attr(b, text_of(td_dict_find(dict, "layout")));
+    fake->device = fake->layout == NULL ? NULL : device_of(b, td_dict_find(dict, "device"));
+    if (fake->device == NULL || !read_numbers(b, record, dict, fake)) {
+        return NULL;
+    }
+    fake->has_symbols   = fake->has_symbols || fake->offset.expr != NULL;
+    fake->requires_grad = td_dict_find(dict, "requires_grad") == Py_True;
+    fake->is_leaf       = td_dict_find(dict, "is_leaf") == Py_True;
+    fake->number        = b->frame.fakes.cnt;
+    if (!TD_ARRAY_PUSH(b->frame.fakes, fake)) {
+        td_stop_nomem(b);
+        return NULL;
+    }
+    return other_fake(b, record, td_dict_find(dict, "base"), &fake->base) &&
+                   other_fake(b, record, td_dict_find(dict, "grad"), &fake->grad)
+               ? fake
+               : NULL;
+}
+
+static PyObject *
+made_fake(td_builder_t *b, td_record_t *record, PyObject *index)
+{
+    PyObject  *dicts = td_dict_find(record->dict, "fakes"); /* borrowed */
+    Py_ssize_t idx   = index == NULL ? -1 : PyLong_AsSsize_t(index);
+
+    if (dicts == NULL || idx < 0 || idx >= PyList_GET_SIZE(dicts)) {
+        misfit(b);
+        return NULL;
+    }
+    if (record->fakes == NULL) {
+        record->fakes = td_alloc_in(b, (size_t)PyList_GET_SIZE(dicts) * sizeof *record->fakes);
+        if (record->fakes == NULL) {
+            return NULL;
+        }
+    }
+    if (record->fakes[idx] == NULL) {
+        record->fakes[idx] = fake_new(b, record, PyList_GET_ITEM(dicts, idx));
+    }
+    return record->fakes[idx] == NULL ? NULL : td_value_new(b, TD_VALUE_FAKE, record->fakes[idx]);
+}
+
+/* ---- what is there already ------------------------------ */
+
+static PyObject *
+example_of(td_builder_t *b, char const *name)
+{
+    for (td_fxnode_t *node = b->frame.first; name != NULL && node != NULL; node = node->next) {
+        if (strcmp(node->name, name) == 0 && node->example != NULL) {
+            return td_value_new(b, TD_VALUE_FAKE, node->example);
+        }
+        if (strcmp(node->name, name) == 0 && node->value != NULL) {
+            return Py_NewRef(node->value);
+        }
+    }
+    return NULL;
+}
+
+/* part_of goes one link of a path from value (stolen). */
+static PyObject *
+part_of(td_builder_t *b, PyObject *value, PyObject *link)
+{
+    td_value_tuple_t *tuple = td_value_get(value, TD_VALUE_TUPLE);
+    td_fake_t        *fake  = td_value_get(value, TD_VALUE_FAKE);
+    PyObject         *items = tuple == NULL ? value : tuple->items; /* borrowed */
+    PyObject         *part  = NULL;                                 /* owned, returned */
+
+    if (fake != NULL && PyUnicode_Check(link)) {
+        fake = is_word(text_of(link), "base") ? fake->base : fake->grad;
+        part = fake == NULL ? NULL : td_value_new(b, TD_VALUE_FAKE, fake);
+    } else if (PyLong_Check(link) && (PyTuple_Check(items) || PyList_Check(items)) &&
+               PyLong_AsSsize_t(link) < PySequence_Fast_GET_SIZE(items)) {
+        part = Py_NewRef(PySequence_Fast_GET_ITEM(items, PyLong_AsSsize_t(link)));
+    }
+    Py_DECREF(value);
+    return part;
+}
+
+static PyObject *
+known(td_builder_t *b, PyObject *name, PyObject *path)
+{
+    PyObject *value = example_of(b, text_of(name)); /* owned, returned */
+
+    for (Py_ssize_t i = 0; value != NULL && path != NULL && i < PyList_GET_SIZE(path); i++) {
+        value = part_of(b, value, PyList_GET_ITEM(path, i));
+    }
+    if (value == NULL && b->stop.kind == TD_STOP_NONE) {
+        td_stop_unsupported(b, asked, __func__, "an operator record of another graph");
+    }
+    return value;
+}
+
+/* ---- values ------------------------------ */
+
+static PyObject *
+items_of(td_builder_t *b, td_record_t *record, PyObject *specs)
+{
+    Py_ssize_t cnt   = specs != NULL && PyList_Check(specs) ? PyList_GET_SIZE(specs) : 0;
+    PyObject  *items = PyTuple_New(cnt); /* owned, returned */
+
+    for (Py_ssize_t i = 0; items != NULL && i < cnt; i++) {
+        PyObject *item = value_of(b, record, PyList_GET_ITEM(specs, i)); /* owned, stolen */
+
+        if (item == NULL) {
+            Py_CLEAR(items);
+        } else {
+            PyTuple_SET_ITEM(items, i, item);
+        }
+    }
+    return items;
+}
+
+/* of_class makes a tuple of a class of torch's. */
+static PyObject *
+of_class(td_builder_t *b, char const *name, PyObject *items)
+{
+    td_value_tuple_t *tuple = td_alloc_in(b, sizeof *tuple);
+    PyObject         *types = torch_attr(b, "return_types"); /* borrowed from the keep */
+
+    if (tuple == NULL || types == NULL || !td_keep(b, items)) {
+        return NULL;
+    }
+    tuple->items = items;
+    tuple->cls   = strcmp(name, "Size") == 0
+                       ? b->tables.size
+                       : td_dict_find(PyModule_GetDict(types), name); /* borrowed */
+    if (tuple->cls == NULL) {
+        misfit(b);
+        return NULL;
+    }
+    return td_value_new(b, TD_VALUE_TUPLE, tuple);
+}
+
+static PyObject *
+sequence_of(td_builder_t *b, td_record_t *record, PyObject *spec)
+{
+    char const *name  = item_text(spec, 1);
+    PyObject   *items = items_of(b, record, item_of(spec, 2)); /* owned */
+    PyObject   *made  = NULL;                                  /* owned, returned */
+
+    if (items == NULL || name == NULL) {
+        Py_XDECREF(items);
+        return NULL;
+    }
+    if (strcmp(name, "tuple") == 0) {
+        return items;
+    }
+    if (strcmp(name, "list") == 0) {
+        made = PySequence_List(items);
+    } else if (strcmp(name, "set") == 0) {
+        made = PySet_New(items);
+    } else {
+        made = of_class(b, name, items);
+    }
+    Py_DECREF(items);
+    return made;
+}
+
+static PyObject *
+float_of(PyObject *text)
+{
+    PyObject *made =
+        text == NULL ? NULL : PyObject_CallMethod((PyObject *)&PyFloat_Type, "fromhex", "O", text);
+
+    return made;
+}
+
+static PyObject *
+special_of(td_builder_t *b, td_record_t *record, char const *word, PyObject *spec)
+{
+    td_num_t   *num  = NULL;
+    char const *name = NULL;
+
+    if (is_word(word, "sym")) {
+        num = td_alloc_in(b, sizeof *num);
+        return num == NULL || !number_of(b, record, spec, num)
+                   ? NULL
+                   : td_value_new(b, TD_VALUE_NUMBER, num);
+    }
+    if (is_word(word, "known")) {
+        return known(b, item_of(spec, 1), item_of(spec, 2));
+    }
+    if (is_word(word, "fake")) {
+        return made_fake(b, record, item_of(spec, 1));
+    }
+    if (is_word(word, "seq")) {
+        return sequence_of(b, record, spec);
+    }
+    if (is_word(word, "strange")) {
+        td_stop_unsupported(b, asked, __func__, "an operator whose result no record says");
+        return NULL;
+    }
+    name =
+        is_word(word, "other") && item_text(spec, 1) != NULL ? copy(b, item_text(spec, 1)) : NULL;
+    return name == NULL ? NULL : td_value_new(b, TD_VALUE_OTHER, (void *)(uintptr_t)name);
+}
+
+/* value_of reads a VALUE: a new reference; NULL: stopped. */
+static PyObject *
+value_of(td_builder_t *b, td_record_t *record, PyObject *spec)
+{
+    char const *word = item_text(spec, 0);
+    PyObject   *rest = item_of(spec, 1); /* borrowed */
+    PyObject   *made = NULL;             /* owned, returned */
+
+    if (is_word(word, "none")) {
+        return Py_NewRef(Py_None);
+    }
+    if (is_word(word, "bool") || is_word(word, "str")) {
+        return Py_XNewRef(rest);
+    }
+    if (is_word(word, "int")) {
+        made = rest == NULL ? NULL : PyLong_FromUnicodeObject(rest, 10);
+    } else if (is_word(word, "float")) {
+        made = float_of(rest);
+    } else {
+        made = special_of(b, record, word, spec);
+    }
+    if (made == NULL && b->stop.kind == TD_STOP_NONE) {
+        misfit(b);
+    }
+    return made;
+}
+
+/* ---- asking ------------------------------ */
+
+/* put_address replaces a word of text (stolen) by the address of object: a new
+   reference; NULL: a Python exception. */
+static PyObject *
+put_address(PyObject *text, char const *word, PyObject *object)
+{
+    PyObject *from = PyUnicode_FromString(word);         /* owned */
+    PyObject *to   = PyUnicode_FromFormat("%p", object); /* owned */
+    PyObject *made = from == NULL || to == NULL || text == NULL
+                         ? NULL
+                         : PyUnicode_Replace(text, from, to, -1); /* owned, returned */
+
+    Py_XDECREF(from);
+    Py_XDECREF(to);
+    Py_XDECREF(text);
+    return made;
+}
+
+/* with_addresses gives the text of an exception as this process would spell it. */
+static PyObject *
+with_addresses(PyObject *text, PyObject *callee)
+{
+    text = Py_NewRef(text);
+    if (callee != NULL) {
+        text = put_address(text, "<address of callee>", callee);
+    }
+    if (callee != NULL && PyCFunction_Check(callee) &&
+        ((PyCFunctionObject *)callee)->m_self != NULL) {
+        text = put_address(text, "<address of owner>", ((PyCFunctionObject *)callee)->m_self);
+    }
+    return text;
+}
+
+static bool
+raised(td_builder_t *b, PyObject *exception, PyObject *callee)
+{
+    char const *cls  = item_text(exception, 0);
+    PyObject   *text = item_of(exception, 1); /* borrowed, then owned until kept */
+
+    cls = cls == NULL ? NULL : copy(b, cls);
+    if (cls == NULL || text == NULL) {
+        return misfit(b);
+    }
+    text = with_addresses(text, callee);
+    if (text == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, text) && td_stop_raise_text(b, asked, __func__, cls, text);
+}
+
+bool
+td_record_ask(td_builder_t *b, td_fxnode_t *node, td_record_t *record)
+{
+    PyObject *exception = NULL; /* borrowed */
+    PyObject *moved     = NULL; /* borrowed */
+
+    *record = (td_record_t){0};
+    if (b->records == NULL || b->record_idx >= PyList_GET_SIZE(b->records)) {
+        return td_stop_unsupported(b, asked, __func__, "no operator record");
+    }
+    record->dict = PyList_GET_ITEM(b->records, b->record_idx++);
+    if (!is_word(text_of(td_dict_find(record->dict, "node")), node->name)) {
+        return td_stop_raise(b, asked, __func__, "tandem.OperatorRecord",
+                             "another operator is asked for than was run");
+    }
+    moved = td_dict_find(record->dict, "moved");
+    if (moved == NULL || PyList_GET_SIZE(moved) > 0) {
+        return td_stop_unsupported(b, asked, __func__,
+                                   "an operator that changed more than its result");
+    }
+    exception = td_dict_find(record->dict, "exception");
+    if (exception != NULL && node->callee != NULL && PyCFunction_Check(node->callee) &&
+        PyCFunction_GET_SELF(node->callee) != NULL &&
+        td_is_a(PyCFunction_GET_SELF(node->callee), b->tables.generator)) {
+        return td_stop_unsupported(b, asked, __func__, "what a generator's method raised");
+    }
+    return exception == NULL || raised(b, exception, node->callee);
+}
+
+PyObject *
+td_record_result(td_builder_t *b, td_record_t *record)
+{
+    PyObject *value = value_of(b, record, td_dict_find(record->dict, "result"));
+
+    return value != NULL && td_keep_steal(b, value) ? value : NULL;
+}

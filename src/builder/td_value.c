@@ -1,0 +1,36 @@
+/* td_value.c: what only a graph has, inside Python containers. */
+#include "builder/td_value.h"
+
+static char const *const names[] = {
+    [TD_VALUE_NODE] = "tandem.node",     [TD_VALUE_FAKE] = "tandem.fake",
+    [TD_VALUE_NUMBER] = "tandem.number", [TD_VALUE_TUPLE] = "tandem.tuple",
+    [TD_VALUE_OTHER] = "tandem.other",
+};
+
+PyObject *
+td_value_new(td_builder_t *b, td_value_kind_t kind, void *what)
+{
+    PyObject *value = PyCapsule_New(what, names[kind], NULL);
+
+    if (value == NULL) {
+        td_stop_python(b);
+    }
+    return value;
+}
+
+void *
+td_value_get(PyObject *value, td_value_kind_t kind)
+{
+    return PyCapsule_IsValid(value, names[kind]) ? PyCapsule_GetPointer(value, names[kind]) : NULL;
+}
+
+bool
+td_value_is(PyObject *value)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (PyCapsule_IsValid(value, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,403 @@
+/* wrap_fx_proxy.c: results of operators.
+
+   What an operator gives comes from its record; this file mirrors what wrap_fx_proxy_cls
+   makes of it. */
+#include <string.h>
+
+#include "builder/td_operand.h"
+#include "builder/td_record.h"
+
+/* Members of the table fx_special. */
+enum { SET_RNG_STATE, DISABLE_FUNCTORCH, IS_IN_BAD_FORK, MANUAL_SEED, STREAM, CURRENT_STREAM };
+
+static bool
+is_special(td_builder_t *b, td_fxnode_t const *node, int which)
+{
+    return node->callee != NULL && node->callee == PyTuple_GET_ITEM(b->tables.fx_special, which);
+}
+
+static bool wrap(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out);
+
+static bool
+constant(PyObject *value, td_var_t *out)
+{
+    td_var_make(out, TD_CLASS_ConstantVariable, 0);
+    out->of.value = value; /* from the keep, or immortal */
+    return true;
+}
+
+/* ---- tensors and numbers ------------------------------ */
+
+static bool
+wrap_fake(td_builder_t *b, td_fxnode_t *node, td_fake_t *fake, td_var_t *out)
+{
+    td_tensor_var_t *var = td_alloc_in(b, sizeof *var);
+
+    if (var == NULL) {
+        return false;
+    }
+    node->example          = fake;
+    var->node              = node;
+    var->fake              = fake;
+    var->class_type        = fake->is_param ? b->tables.parameter : b->tables.tensor;
+    var->specialized_value = NULL;
+    if (fake->is_param) {
+        return td_stop_unsupported(b, "L1423/bool/op0=T", __func__, "a parameter as a result");
+    }
+    td_var_make(out, TD_CLASS_TensorVariable, 0);
+    out->of.tensor = var;
+    return true;
+}
+
+static bool
+wrap_number(td_builder_t *b, td_fxnode_t *node, td_num_t const *num, td_var_t *out)
+{
+    td_sym_var_t *sym = td_alloc_in(b, sizeof *sym);
+
+    if (sym == NULL) {
+        return false;
+    }
+    node->number = num;
+    sym->node    = node;
+    sym->number  = *num;
+    td_var_make(out, TD_CLASS_SymNodeVariable, 0);
+    out->of.sym = sym;
+    return true;
+}
+
+/* ---- sequences ------------------------------ */
+
+/* Everything that a sequence of the result holds is known. */
+static bool
+admit(td_builder_t *b, PyObject *items)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
+        if (td_value_get(PyTuple_GET_ITEM(items, i), TD_VALUE_OTHER) != NULL) {
+            return td_stop_unsupported(b, "L1472/for/some", __func__,
+                                       "a result that holds a strange object");
+        }
+    }
+    return true;
+}
+
+/* getitem traces proxy[idx]; NULL: stopped. */
+static td_fxnode_t *
+getitem(td_builder_t *b, td_fxnode_t *node, Py_ssize_t idx)
+{
+    PyObject    *of   = td_value_new(b, TD_VALUE_NODE, node);               /* owned */
+    PyObject    *args = of == NULL ? NULL : Py_BuildValue("(On)", of, idx); /* owned */
+    td_fxnode_t *made = NULL;
+
+    if (args != NULL) {
+        made = td_graph_call(b, PyTuple_GET_ITEM(b->tables.int_results, 2), NULL, args);
+    }
+    Py_XDECREF(args);
+    Py_XDECREF(of);
+    return made;
+}
+
+/* unpack wraps each item on a node of its own. */
+static td_items_t *
+unpack(td_builder_t *b, td_fxnode_t *node, PyObject *items)
+{
+    td_items_t *list = td_items_new(b, (uint32_t)PyTuple_GET_SIZE(items));
+
+    for (uint32_t i = 0; list != NULL && i < list->cnt; i++) {
+        PyObject    *item  = PyTuple_GET_ITEM(items, i); /* borrowed */
+        td_fxnode_t *taken = NULL;
+
+        if (item == Py_None) {
+            (void)constant(item, &list->items[i]);
+            continue;
+        }
+        taken = getitem(b, node, i);
+        if (taken == NULL || !wrap(b, taken, item, &list->items[i])) {
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static bool
+all_ints(PyObject *items)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
+        if (!PyLong_Check(PyTuple_GET_ITEM(items, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* plain_size: a Size of ints leaves nothing in the graph. */
+static bool
+plain_size(td_builder_t *b, PyObject *items, td_var_t *out)
+{
+    td_items_t *list = td_items_new(b, (uint32_t)PyTuple_GET_SIZE(items));
+
+    if (list == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < list->cnt; i++) {
+        (void)constant(PyTuple_GET_ITEM(items, i), &list->items[i]);
+    }
+    td_var_make(out, TD_CLASS_SizeVariable, 0);
+    out->of.list = list;
+    return true;
+}
+
+static td_class_t
+class_of(td_builder_t *b, PyObject *value, td_value_tuple_t const *tuple)
+{
+    if (tuple != NULL) {
+        return tuple->cls == b->tables.size ? TD_CLASS_SizeVariable : TD_CLASS_NamedTupleVariable;
+    }
+    return PyTuple_Check(value) ? TD_CLASS_TupleVariable : TD_CLASS_ListVariable;
+}
+
+static bool
+wrap_sequence(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
+{
+    td_value_tuple_t *tuple = td_value_get(value, TD_VALUE_TUPLE);
+    td_class_t        cls   = class_of(b, value, tuple);
+    PyObject         *items = NULL; /* owned until kept */
+    td_items_t       *list  = NULL;
+
+    if (PyAnySet_Check(value)) {
+        return td_stop_unsupported(b, "L1499/ret/reached", __func__, "a set as a result");
+    }
+    items = tuple == NULL ? PySequence_Tuple(value) : Py_NewRef(tuple->items);
+    if (items == NULL) {
+        return td_stop_python(b);
+    }
+    if (!td_keep_steal(b, items) || !admit(b, items)) {
+        return false;
+    }
+    if (cls == TD_CLASS_SizeVariable && all_ints(items)) {
+        return plain_size(b, items, out);
+    }
+    node->value = value;
+    list        = unpack(b, node, items);
+    if (list == NULL) {
+        return false;
+    }
+    td_var_make(out, cls, 0);
+    out->of.list = list;
+    list->node   = cls == TD_CLASS_SizeVariable ? node : NULL;
+    list->cls    = cls == TD_CLASS_NamedTupleVariable ? tuple->cls : NULL;
+    if (cls == TD_CLASS_ListVariable) {
+        list->made_with = (td_mut_t){.cls = TD_CLASS_MutableLocal};
+        out->mut        = TD_PLANT(RESULT_NOT_LOCAL) ? NULL : &list->made_with;
+    }
+    return true;
+}
+
+/* ---- what is none of these ------------------------------ */
+
+/* callee_text gives str() of what a node calls: a new reference; NULL: stopped. */
+static PyObject *
+callee_text(td_builder_t *b, td_fxnode_t const *node)
+{
+    PyObject     *callee = node->callee; /* borrowed */
+    PyTypeObject *type   = callee == NULL ? NULL : Py_TYPE(callee);
+
+    if (callee == NULL) {
+        return PyUnicode_FromStringAndSize(node->target, (Py_ssize_t)node->target_sz);
+    }
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) ||
+        (PyType_Check(callee) && type->tp_repr != PyType_Type.tp_repr)) {
+        td_stop_unsupported(b, "L1530/unimpl/raised", __func__, "a callee that spells itself");
+        return NULL;
+    }
+    return PyObject_Str(callee);
+}
+
+static bool
+refuse(td_builder_t *b, td_fxnode_t *node, PyObject *value)
+{
+    char const *name = td_value_get(value, TD_VALUE_OTHER);
+    PyObject   *what = callee_text(b, node); /* owned */
+    PyObject   *text = NULL;                 /* owned until kept */
+
+    if (what != NULL) {
+        text = PyUnicode_FromFormat("torch.* op returned non-Tensor %s %s %U",
+                                    name == NULL ? Py_TYPE(value)->tp_name : name,
+                                    node->callee == NULL ? "call_method" : "call_function", what);
+        Py_DECREF(what);
+    }
+    if (text == NULL) {
+        return b->stop.kind != TD_STOP_NONE ? false : td_stop_python(b);
+    }
+    return td_keep_steal(b, text) && td_stop_raise_text(b, "L1530/unimpl/raised", __func__,
+                                                        "torch._dynamo.exc.Unsupported", text);
+}
+
+static bool
+has_int_result(td_builder_t *b, td_fxnode_t const *node)
+{
+    PyObject *known = b->tables.int_results; /* borrowed */
+
+    for (Py_ssize_t i = 0; node->callee != NULL && i < PyTuple_GET_SIZE(known); i++) {
+        if (PyTuple_GET_ITEM(known, i) == node->callee) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+wrap_other(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
+{
+    if (is_special(b, node, STREAM) || is_special(b, node, CURRENT_STREAM)) {
+        return td_stop_unsupported(b, "L1512/ret/reached", __func__, "CUDA streams");
+    }
+    if (PyLong_Check(value) && has_int_result(b, node) && !TD_PLANT(INT_REFUSED)) {
+        node->value = value;
+        return constant(value, out);
+    }
+    return refuse(b, node, value);
+}
+
+/* sets_state mirrors the condition on generators. */
+static bool
+sets_state(td_builder_t *b, td_fxnode_t const *node)
+{
+    PyObject *self = node->callee != NULL && PyCFunction_Check(node->callee)
+                         ? PyCFunction_GET_SELF(node->callee)
+                         : NULL; /* borrowed */
+
+    return is_special(b, node, SET_RNG_STATE) ||
+           (self != NULL && strcmp(node->target, "set_state") == 0 &&
+            td_is_a(self, b->tables.generator));
+}
+
+/* wrap_by_callee: results that are known by what was called.  1: done, 0: none of these,
+   -1: stopped. */
+static int
+wrap_by_callee(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
+{
+    if (sets_state(b, node)) {
+        td_var_make(out, TD_CLASS_TorchVariable, 0);
+        out->of.value = node->callee;
+        return 1;
+    }
+    if (!is_special(b, node, DISABLE_FUNCTORCH) && !is_special(b, node, IS_IN_BAD_FORK)) {
+        return 0;
+    }
+    if (td_value_is(value)) {
+        td_stop_unsupported(b, "L1463/ret/reached", __func__, "a strange object as a result");
+        return -1;
+    }
+    td_var_make(out, TD_CLASS_UserDefinedObjectVariable, 0);
+    out->of.value = value;
+    return 1;
+}
+
+/* wrap mirrors wrap_fx_proxy_cls from the example value on. */
+static bool
+wrap(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
+{
+    void *what = td_value_get(value, TD_VALUE_FAKE);
+    int   done = 0;
+
+    if (what != NULL) {
+        return wrap_fake(b, node, what, out);
+    }
+    done = wrap_by_callee(b, node, value, out);
+    if (done != 0) {
+        return done > 0;
+    }
+    if (PyTuple_Check(value) || PyList_Check(value) || PyAnySet_Check(value) ||
+        td_value_get(value, TD_VALUE_TUPLE) != NULL) {
+        return wrap_sequence(b, node, value, out);
+    }
+    if (value == Py_None || is_special(b, node, MANUAL_SEED)) {
+        return constant(Py_None, out);
+    }
+    what = td_value_get(value, TD_VALUE_NUMBER);
+    return what != NULL ? wrap_number(b, node, what, out) : wrap_other(b, node, value, out);
+}
+
+/* ---- roots ------------------------------ */
+
+/* bound_to_object: what is called may change, and says in its messages, an object that
+   each side has of its own. */
+static bool
+bound_to_object(td_builder_t *b, td_fxnode_t const *node)
+{
+    PyObject *self = NULL; /* borrowed */
+
+    if (node->callee == NULL) {
+        return false;
+    }
+    if (PyMethod_Check(node->callee)) {
+        return true;
+    }
+    self = PyCFunction_Check(node->callee) ? PyCFunction_GET_SELF(node->callee) : NULL;
+    return self != NULL && !PyModule_Check(self) && !PyType_Check(self) &&
+           !td_is_a(self, b->tables.generator) && !td_is_a(self, b->tables.capsule);
+}
+
+bool
+td_wrap_fx_call(td_builder_t *b, td_fxnode_t *node, td_var_t *out)
+{
+    td_record_t record = {0};
+    PyObject   *value  = NULL; /* borrowed from the keep */
+
+    if (bound_to_object(b, node)) {
+        return td_stop_unsupported(b, "L1387/if/T", __func__,
+                                   "a call of what is bound to an object of the program");
+    }
+    if (!td_record_ask(b, node, &record)) {
+        return false;
+    }
+    value = td_record_result(b, &record);
+    return value != NULL && wrap(b, node, value, out);
+}
+
+/* proxies mirrors Frame.operands: a new tuple; NULL: stopped. */
+static PyObject *
+proxies(td_builder_t *b, PyObject *args)
+{
+    PyObject *made = PyTuple_New(PyTuple_GET_SIZE(args)); /* owned, returned */
+
+    for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *arg   = PyTuple_GET_ITEM(args, i); /* borrowed */
+        td_var_t *found = NULL;
+
+        if (!td_operand_step(b, arg, &found)) {
+            Py_CLEAR(made);
+            break;
+        }
+        arg = found == NULL ? Py_NewRef(arg) : td_operand_proxy(b, found);
+        if (arg == NULL) {
+            Py_CLEAR(made);
+        } else {
+            PyTuple_SET_ITEM(made, i, arg);
+        }
+    }
+    return made;
+}
+
+bool
+td_build_fx(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, td_var_t *out)
+{
+    static td_at_t const nowhere;
+    PyObject            *operands = proxies(b, args); /* owned */
+    PyObject            *lowered  = NULL;             /* owned */
+    td_fxnode_t         *node     = NULL;
+
+    td_trail_add(b, &nowhere, "L1300/fn/entered", __func__);
+    if (operands != NULL) {
+        lowered = td_operand_arg(b, operands);
+    }
+    if (lowered != NULL) {
+        node = td_graph_call(b, callee, name, lowered);
+    }
+    Py_XDECREF(operands);
+    Py_XDECREF(lowered);
+    if (node == NULL) {
+        return b->stop.kind != TD_STOP_NONE ? false : td_stop_python(b);
+    }
+    return td_wrap_fx_call(b, node, out);
+}
