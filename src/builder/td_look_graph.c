@@ -23,13 +23,17 @@ tuple_of(td_look_t *look, td_value_tuple_t const *tuple)
                          td_look_value(look, tuple->cls));
 }
 
-/* special is the td_canon_special_t of a look. */
+/* special is the td_canon_special_t of a look.  A tensor that no program brought is one
+   that the builder made. */
 static td_val_t
 special(void *ctx, PyObject *value)
 {
     td_look_t *look = ctx;
     void      *what = NULL;
 
+    if ((PyObject *)Py_TYPE(value) == look->b->tables.tensor) {
+        return td_look_made(look, value);
+    }
     if (!PyCapsule_CheckExact(value)) {
         return TD_VAL_NONE;
     }

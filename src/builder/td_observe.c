@@ -744,16 +744,6 @@ look_init(td_look_t *look, td_builder_t *b)
            td_look_init_canon(look);
 }
 
-/* special: a tensor that no program brought is one that the builder made. */
-static td_val_t
-special(void *ctx, PyObject *value)
-{
-    td_look_t *look = ctx;
-
-    return (PyObject *)Py_TYPE(value) == look->b->tables.tensor ? td_look_made(look, value)
-                                                                : TD_VAL_NONE;
-}
-
 int
 td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx)
 {
@@ -767,10 +757,8 @@ td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx)
         snprintf(b->why, sizeof b->why, "out of memory while a frame was observed");
         goto done;
     }
-    look.canon.special     = special;
-    look.canon.special_ctx = &look;
-    record                 = frame_record(&look);
-    b->frame.epoch         = look.epoch;
+    record         = frame_record(&look);
+    b->frame.epoch = look.epoch;
     if (look.failed || td_obs_status(look.obs) != TD_OK ||
         td_obs_encode(look.obs, record, &bytes, &sz) != TD_OK) {
         snprintf(b->why, sizeof b->why, "a frame could not be observed: %s",
