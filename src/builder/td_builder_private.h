@@ -518,13 +518,19 @@ td_fake_t *td_fake_copy(td_builder_t *b, PyObject *tensor);
    numbers of a fake made of ints into what they are under dims. */
 bool td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td_fake_t *fake);
 
-/* td_num_is_symbol: one symbol and nothing else; td_num_name_now: the name of what stands
-   for it by now.  td_num_put writes a number as sympy spells it, as it was made. */
+/* td_num_is_symbol: one symbol and nothing else, by now; td_num_name_now: the name of what
+   stands for it by now.  td_num_times gives x * y (false: stopped).  td_num_put writes a
+   number as sympy spells it, as it was made. */
 char const *td_num_name_now(td_builder_t const *b, td_num_t const *num);
-bool        td_num_is_symbol(td_num_t const *num);
+bool        td_num_is_symbol(td_builder_t const *b, td_num_t const *num);
+bool        td_num_times(td_builder_t *b, td_num_t const *x, td_num_t const *y, td_num_t *out);
 void        td_num_put(td_builder_t const *b, td_num_t const *num, td_buf_t *out);
 
-/* td_symbols_equal mirrors the guard that two numbers of equal hints are equal. */
+/* td_fake_is_whole mirrors not free_symbols(fake): no symbol stands in its sizes, strides and
+   offset that is no number by now. */
+bool td_fake_is_whole(td_builder_t const *b, td_fake_t const *fake);
+
+/* td_symbols_equal asks whether two numbers of equal hints are equal: false, stopped. */
 bool td_symbols_equal(td_builder_t *b, td_num_t const *x, td_num_t const *y);
 
 /* td_symbols_fit says whether the reference has stack enough to make symbols here. */

@@ -5,7 +5,7 @@
    tensor is made: a record holds what the fake would say. */
 #include <string.h>
 
-#include "builder/td_builder_private.h"
+#include "builder/td_ask.h"
 #include "py/td_call.h"
 
 /* ---- reading tensors ------------------------------------------------------------ */
@@ -165,17 +165,35 @@ read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
     return is_leaf >= 0;
 }
 
-/* view_fits lets by what view_as_complex takes without asking whether its last dim is 2. */
+/* ask_halves mirrors view_as_complex of a base: its last dim is asked whether it is 2, each
+   other stride whether it is even, which is known of products with the last dim in them. */
 static bool
-view_fits(td_builder_t *b, td_fake_t const *base, td_fake_t const *fake)
+ask_halves(td_builder_t *b, td_fake_t const *base)
+{
+    uint32_t last = base->ndim - 1;
+    td_num_t two  = {.hint = 2, .product = {.coef = 2}};
+
+    if (td_ask(b, TD_ASK_EQ, &base->sizes[last], &two, false) < 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < last; i++) {
+        if (!td_ask_is_even(b, &base->strides[i])) {
+            return b->stop.kind == TD_STOP_NONE
+                       ? td_stop_unsupported(b, "L1724/fn/entered", __func__,
+                                             "a complex view of a tensor of symbolic strides")
+                       : false;
+        }
+    }
+    return true;
+}
+
+/* ask_view asks what a base is asked before it is viewed as of another type. */
+static bool
+ask_view(td_builder_t *b, td_fake_t const *base, td_fake_t const *fake)
 {
     bool halves = base->dtype != fake->dtype && base->ndim == fake->ndim + 1;
 
-    if (halves && base->sizes[base->ndim - 1].product.cnt > 0) {
-        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
-                                   "a complex view of a tensor of symbolic shape");
-    }
-    return true;
+    return !halves || !base->has_symbols || ask_halves(b, base);
 }
 
 /* read_base makes the base of a view fake. */
@@ -193,7 +211,7 @@ read_base(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fake_t *fake)
         return false;
     }
     fake->base = td_fake_of(b, at, base, &(td_dims_t){0}, false);
-    return fake->base != NULL && view_fits(b, fake->base, fake);
+    return fake->base != NULL && ask_view(b, fake->base, fake);
 }
 
 /* read_grad mirrors safe_grad: asking a tensor that is no leaf and keeps no
@@ -254,6 +272,19 @@ is_compressed(td_builder_t *b, PyObject *layout)
     return is;
 }
 
+/* refuse_strides: of a base, torch asks the strides, which no compressed layout has. */
+static bool
+refuse_strides(td_builder_t *b, PyObject *tensor)
+{
+    PyObject *stride = td_call_method(b->names.stride, &tensor, 1); /* owned */
+
+    if (stride == NULL) {
+        return td_stop_passing(b, "L1724/fn/entered", __func__);
+    }
+    Py_DECREF(stride);
+    return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a compressed layout with strides");
+}
+
 /* admit_mkldnn: the fake of a tensor in mkldnn's layout is a strided one of the strides
    that the tensor says it has, unless cloning makes it contiguous. */
 static bool
@@ -306,8 +337,7 @@ admit_odd(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
     }
     if (is_compressed(b, fake->layout)) {
         return is_root ? nyi(b, "Unsupported: meta converter nyi with fake tensor propagation.")
-                       : td_stop_unsupported(b, "L1724/fn/entered", __func__,
-                                             "a base or gradient of compressed layout");
+                       : refuse_strides(b, tensor);
     }
     if (is_mkldnn) {
         return admit_mkldnn(b, fake);

@@ -489,12 +489,25 @@ formats(td_look_t *look, td_fake_t const *fake)
     return td_obs_list(look->obs, names, cnt);
 }
 
+/* whole_sizes: the sizes of a tensor that no symbol stands in any more, as plain ints. */
+static td_val_t
+whole_sizes(td_look_t *look, td_fake_t const *fake)
+{
+    td_vals_t vals = {0};
+
+    for (uint32_t i = 0; i < fake->ndim; i++) {
+        td_vals_add(look, &vals, td_obs_int(look->obs, fake->sizes[i].hint));
+    }
+    return td_vals_end(look, &vals);
+}
+
 static void
 put_tensor(td_look_t *look, td_var_t *var, td_fields_t *fields)
 {
-    td_tensor_var_t *tensor = var->of.tensor;
-    td_fake_t       *fake   = tensor->fake;
-    td_obs_t        *obs    = look->obs;
+    td_tensor_var_t *tensor  = var->of.tensor;
+    td_fake_t       *fake    = tensor->fake;
+    td_obs_t        *obs     = look->obs;
+    bool             is_open = fake->has_symbols && !tensor->is_whole;
 
     td_fields_put(fields, TD_FIELD_TensorVariable_proxy, td_look_proxy(look, tensor->node));
     td_fields_put(fields, TD_FIELD_TensorVariable_dtype, td_look_value(look, fake->dtype));
@@ -502,16 +515,14 @@ put_tensor(td_look_t *look, td_var_t *var, td_fields_t *fields)
     td_fields_put(fields, TD_FIELD_TensorVariable_layout, td_look_value(look, fake->layout));
     td_fields_put(fields, TD_FIELD_TensorVariable_ndim, td_obs_int(obs, fake->ndim));
     td_fields_put(fields, TD_FIELD_TensorVariable_size,
-                  fake->has_symbols ? td_obs_null(obs)
-                                    : td_look_shape(look, fake->sizes, fake->ndim));
+                  is_open ? td_obs_null(obs) : whole_sizes(look, fake));
     td_fields_put(fields, TD_FIELD_TensorVariable_stride,
-                  fake->has_symbols ? td_obs_null(obs)
-                                    : td_look_shape(look, fake->strides, fake->ndim));
+                  is_open ? td_obs_null(obs) : td_look_shape(look, fake->strides, fake->ndim));
     td_fields_put(fields, TD_FIELD_TensorVariable_requires_grad,
                   td_obs_bool(obs, fake->requires_grad));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_quantized, td_obs_bool(obs, false));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_contiguous,
-                  fake->has_symbols ? td_obs_null(obs) : formats(look, fake));
+                  is_open ? td_obs_null(obs) : formats(look, fake));
     td_fields_put(fields, TD_FIELD_TensorVariable_is_sparse, td_obs_bool(obs, fake->is_sparse));
     td_fields_put(fields, TD_FIELD_TensorVariable_class_type,
                   td_look_value(look, tensor->class_type));

@@ -285,37 +285,61 @@ shape_guards(td_look_t *look)
 {
     td_symbols_t const *symbols = &look->b->frame.symbols;
     td_vals_t           vals    = {0};
-    td_buf_t            text    = {0};
 
     for (uint32_t i = 0; i < symbols->guard_cnt; i++) {
-        td_buf_reset(&text);
-        td_buf_puts(&text, "Eq(");
-        td_buf_puts(&text, symbols->guards[i].x);
-        td_buf_puts(&text, ", ");
-        td_buf_puts(&text, symbols->guards[i].y);
-        td_buf_puts(&text, ")");
-        look->failed = look->failed || text.failed;
-        td_vals_add(look, &vals, td_obs_cstr(look->obs, text.failed ? "" : text.bytes));
+        td_vals_add(look, &vals, td_obs_cstr(look->obs, symbols->guards[i].text));
     }
-    td_buf_clear(&text);
     return td_vals_end(look, &vals);
 }
 
-/* replacements come one with each guard: of its two symbols the one that was replaced. */
 static td_val_t
 replacements(td_look_t *look)
 {
     td_symbols_t const *symbols = &look->b->frame.symbols;
     td_vals_t           vals    = {0};
 
-    for (uint32_t i = 0; i < symbols->guard_cnt; i++) {
-        bool        is_x = strcmp(symbols->guards[i].x, symbols->guards[i].y) > 0;
-        char const *goes = is_x ? symbols->guards[i].x : symbols->guards[i].y;
-        char const *by   = is_x ? symbols->guards[i].y : symbols->guards[i].x;
+    for (uint32_t i = 0; i < symbols->replacement_cnt; i++) {
+        td_replacement_t const *row  = &symbols->replacements[i];
+        td_symbol_t const      *goes = &symbols->at[row->symbol];
+        td_val_t                name = td_obs_cstr(look->obs, goes->name);
+        td_val_t                by   = TD_VAL_NONE;
 
-        td_vals_add(
-            look, &vals,
-            td_obs_pair(look->obs, td_obs_cstr(look->obs, goes), td_obs_cstr(look->obs, by)));
+        if (row->by == TD_MAP_NONE) {
+            by = decimal(look, goes->number);
+        } else {
+            by = td_obs_cstr(look->obs, symbols->at[row->by].name);
+        }
+        td_vals_add(look, &vals, td_obs_pair(look->obs, name, by));
+    }
+    return td_vals_end(look, &vals);
+}
+
+static td_val_t
+guard_or_null(td_look_t *look, char const *text)
+{
+    return text == NULL ? td_obs_null(look->obs) : td_obs_cstr(look->obs, text);
+}
+
+/* var_to_guards: what narrowed the range of a symbol, in the order that it first happened. */
+static td_val_t
+var_to_guards(td_look_t *look)
+{
+    td_symbols_t const *symbols = &look->b->frame.symbols;
+    td_vals_t           vals    = {0};
+
+    for (uint32_t n = 0; n < symbols->refined_cnt; n++) {
+        for (uint32_t i = 0; i < symbols->cnt; i++) {
+            td_symbol_t const *symbol = &symbols->at[i];
+
+            if (symbol->is_refined && symbol->refined_at == n) {
+                td_val_t name  = td_obs_cstr(look->obs, symbol->name);
+                td_val_t lower = guard_or_null(look, symbol->lower_guard);
+
+                td_vals_add(look, &vals,
+                            td_obs_triple(look->obs, name, lower,
+                                          guard_or_null(look, symbol->upper_guard)));
+            }
+        }
     }
     return td_vals_end(look, &vals);
 }
@@ -325,7 +349,6 @@ static td_val_t
 symbols(td_look_t *look)
 {
     static td_field_t const empty[] = {
-        TD_FIELD_ShapeEnv_var_to_guards,
         TD_FIELD_ShapeEnv_deferred_runtime_asserts,
     };
     td_config_t const *cfg    = &look->b->cfg;
@@ -335,6 +358,7 @@ symbols(td_look_t *look)
     td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_range, each_symbol(look, ALL, symbol_range));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_guards, shape_guards(look));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_replacements, replacements(look));
+    td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_guards, var_to_guards(look));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_runtime_var_to_range,
                   each_symbol(look, UNBACKED, runtime_range));
     td_fields_put(&fields, TD_FIELD_ShapeEnv_var_to_stack,

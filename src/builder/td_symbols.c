@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/td_alloc.h"
-#include "builder/td_builder_private.h"
+#include "builder/td_ask.h"
 
 void
 td_symbols_init(td_symbols_t *symbols)
@@ -24,6 +24,8 @@ td_symbols_clear(td_symbols_t *symbols)
     td_free(symbols->at);
     td_free(symbols->ducks);
     td_free(symbols->guards);
+    td_free(symbols->replacements);
+    td_smap_clear(&symbols->asked);
     td_pmap_clear(&symbols->duck_by_value);
     memset(symbols, 0, sizeof *symbols);
 }
@@ -111,9 +113,24 @@ td_num_name_now(td_builder_t const *b, td_num_t const *num)
 }
 
 bool
-td_num_is_symbol(td_num_t const *num)
+td_num_is_symbol(td_builder_t const *b, td_num_t const *num)
 {
-    return num->product.cnt == 1 && num->product.coef == 1;
+    return num->product.cnt == 1 && num->product.coef == 1 &&
+           !now_of(b, num->product.factors[0])->is_number;
+}
+
+bool
+td_num_times(td_builder_t *b, td_num_t const *x, td_num_t const *y, td_num_t *out)
+{
+    td_product_t a    = x->product.cnt == 0 ? constant_of(x->hint) : x->product;
+    td_product_t c    = y->product.cnt == 0 ? constant_of(y->hint) : y->product;
+    int64_t      hint = 0;
+
+    if (__builtin_mul_overflow(x->hint, y->hint, &hint)) {
+        return td_stop_unsupported(b, "L1724/fn/entered", __func__, "a stride beyond 64 bits");
+    }
+    out->hint = hint;
+    return times(b, &a, &c, &out->product);
 }
 
 void
@@ -286,47 +303,10 @@ td_symbol_unbacked(td_builder_t *b, td_num_t *num)
     return symbol_new(b, NULL, SIZE_MIN, INT64_MAX, &idx) && symbol_of(b, idx, &num->product);
 }
 
-/* replace mirrors _maybe_guard_eq for Eq(x, y): of two symbols with one hint the one whose
-   name comes last goes. */
-static void
-replace(td_builder_t *b, td_symbol_t const *x, td_symbol_t const *y)
-{
-    td_symbol_t       *all  = b->frame.symbols.at;
-    bool               is_x = strcmp(x->name, y->name) > 0;
-    td_symbol_t const *goes = is_x ? x : y;
-    td_symbol_t const *by   = is_x ? y : x;
-
-    all[goes - all].replaced = true;
-    all[goes - all].by       = (uint32_t)(by - all);
-}
-
 bool
 td_symbols_equal(td_builder_t *b, td_num_t const *x, td_num_t const *y)
 {
-    td_symbols_t      *symbols = &b->frame.symbols;
-    td_symbol_t const *first   = NULL;
-    td_symbol_t const *second  = NULL;
-
-    if (x->product.cnt == 0 && y->product.cnt == 0) {
-        return true;
-    }
-    if (!td_num_is_symbol(x) || !td_num_is_symbol(y)) {
-        return td_stop_unsupported(b, "L1724/fn/entered", __func__,
-                                   "a guard that a size is a certain number");
-    }
-    first  = now_of(b, x->product.factors[0]);
-    second = now_of(b, y->product.factors[0]);
-    if (first == second || TD_PLANT(SIZE_NOT_ASKED)) {
-        return true;
-    }
-    if (symbols->guard_cnt == symbols->guard_cap &&
-        !td_array_grow((void **)&symbols->guards, &symbols->guard_cap, sizeof *symbols->guards)) {
-        return td_stop_nomem(b);
-    }
-    symbols->guards[symbols->guard_cnt++] =
-        (td_symbol_guard_t){.x = first->name, .y = second->name};
-    replace(b, first, second);
-    return true;
+    return TD_PLANT(SIZE_NOT_ASKED) || td_ask(b, TD_ASK_EQ, x, y, false) >= 0;
 }
 
 /* ---- sizes and strides ---------------------------------------------------------------- */
@@ -468,25 +448,25 @@ overlaps(td_fake_t const *fake)
     return false;
 }
 
-/* admit lets by what the meta tensor takes without asking about its symbols: what it
-   asks becomes guards on shapes, which this builder does not write. */
+/* admit asks the meta tensor what it asks itself: of what a view asks, guards are
+   suppressed.  Where each stride is a product of sizes beside it nothing comes of it. */
 static bool
 admit(plan_t const *plan)
 {
     td_fake_t const *fake = plan->fake;
 
-    if (!fake->has_symbols || fake->base != NULL) {
-        return true; /* what a view asks is suppressed */
+    if (!fake->has_symbols) {
+        return true;
     }
-    if (plan->made_cnt > 0) {
+    if (plan->made_cnt == 0 && !overlaps(fake)) {
+        plan->b->frame.symbols.ask_cnt += fake->ndim * fake->ndim + 4 * fake->ndim;
+        return true;
+    }
+    if (fake->base == NULL && fake->requires_grad && !fake->is_leaf) {
         return td_stop_unsupported(plan->b, "L1724/fn/entered", __func__,
-                                   "symbolic strides that no sizes explain");
+                                   "a computed tensor of symbolic strides that no sizes explain");
     }
-    if (overlaps(fake)) {
-        return td_stop_unsupported(plan->b, "L1724/fn/entered", __func__,
-                                   "symbolic strides that overlap");
-    }
-    return true;
+    return td_ask_layout(plan->b, fake, fake->base != NULL);
 }
 
 static void

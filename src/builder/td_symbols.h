@@ -22,8 +22,13 @@ typedef struct {
     int64_t      lower, upper;
     td_src_id_t *sources; /* in the arena */
     uint32_t     source_cnt, source_cap;
-    bool         replaced; /* another symbol, at index by, stands for it: they are equal */
+    bool         replaced;  /* another symbol, at index by, stands for it: they are equal */
+    bool         is_number; /* number stands for it */
+    bool         is_refined;
     uint32_t     by;
+    uint32_t     refined_at; /* is_refined: after so many others */
+    int64_t      number;
+    char const  *lower_guard, *upper_guard; /* what made its range narrower; or NULL */
 } td_symbol_t;
 
 typedef struct {
@@ -32,18 +37,28 @@ typedef struct {
 } td_duck_t; /* of val_to_var, without 0 and 1 */
 
 typedef struct {
-    char const *x, *y; /* names, in the arena */
-} td_symbol_guard_t;   /* Eq(x, y) */
+    char const *text; /* in the arena, as sympy spells it */
+} td_symbol_guard_t;
 
 typedef struct {
-    td_symbol_t *at; /* owned */
-    uint32_t     cnt, cap;
-    uint32_t     unbacked_cnt; /* of those */
-    td_duck_t   *ducks; /* owned, in order of insertion */
-    uint32_t     duck_cnt, duck_cap;
-    td_pmap_t    duck_by_value;
+    uint32_t symbol; /* that is replaced */
+    uint32_t by;     /* the symbol that took its place; TD_MAP_NONE: its number did */
+} td_replacement_t;
+
+typedef struct {
+    td_symbol_t       *at; /* owned */
+    uint32_t           cnt, cap;
+    uint32_t           unbacked_cnt; /* of those */
+    td_duck_t         *ducks;        /* owned, in order of insertion */
+    uint32_t           duck_cnt, duck_cap;
+    td_pmap_t          duck_by_value;
     td_symbol_guard_t *guards; /* owned */
     uint32_t           guard_cnt, guard_cap;
+    td_replacement_t  *replacements; /* owned, in order of insertion */
+    uint32_t           replacement_cnt, replacement_cap;
+    uint32_t           refined_cnt; /* symbols whose range was narrowed */
+    td_smap_t          asked;       /* questions, spelled in the arena */
+    uint32_t           ask_cnt;     /* of those and of others that nobody wrote down, at most */
 } td_symbols_t;
 
 void td_symbols_init(td_symbols_t *symbols);

@@ -56,6 +56,7 @@ typedef struct {
     PyObject    *class_type;        /* borrowed from the tables or the frame's keep */
     PyObject    *specialized_value; /* borrowed from the frame's keep, or NULL for None */
     PyObject    *raw_value; /* of UnspecializedPythonVariable: borrowed from the frame's keep */
+    bool         is_whole;  /* its symbols, if any, were numbers when the tracker was made */
 } td_tensor_var_t;
 
 /* Payload of SymNodeVariable. */

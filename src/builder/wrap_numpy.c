@@ -150,6 +150,7 @@ wrap_fx(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
     var->node       = node;
     var->fake       = node->example;
     var->class_type = b->tables.tensor;
+    var->is_whole   = td_fake_is_whole(b, var->fake);
     out->cls        = (uint16_t)cls;
     out->source     = at->id;
     out->of.tensor  = var;

@@ -153,6 +153,7 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
     var->node              = node;
     var->fake              = fake;
     var->class_type        = fake->is_param ? b->tables.parameter : b->tables.tensor;
+    var->is_whole          = td_fake_is_whole(b, fake);
     var->specialized_value = fake->is_param || should_specialize ? tensor : NULL;
     if (var->specialized_value != NULL && !td_keep(b, tensor)) {
         return false;
@@ -375,7 +376,7 @@ bind_one(td_builder_t *b, td_at_t const *at, td_prop_t prop, uint32_t idx, td_nu
 {
     td_at_t source = {0};
 
-    if (!td_num_is_symbol(num)) {
+    if (!td_num_is_symbol(b, num)) {
         return true;
     }
     source = td_source_property(&b->frame.sources, at, prop, idx);

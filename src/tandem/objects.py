@@ -833,6 +833,22 @@ def make_broadcast_array() -> numpy.ndarray:
     return numpy.broadcast_to(numpy.ones(3, dtype=numpy.float32), (4, 3))
 
 
+def make_array_with_gaps() -> numpy.ndarray:
+    """Rows that are the beginnings of longer ones."""
+    return numpy.ones((5, 7), dtype=numpy.float32)[:, :3]
+
+
+def make_part_of_image() -> numpy.ndarray:
+    """A part of some rows of images whose channels lie closest."""
+    return numpy.ones((2, 7, 5, 3), dtype=numpy.float32).transpose(0, 3, 1, 2)[:, :, :4]
+
+
+def make_overlapping_array() -> numpy.ndarray:
+    """Windows over one row, each a step further than the one before."""
+    row = numpy.ones(7, dtype=numpy.float32)
+    return numpy.lib.stride_tricks.sliding_window_view(row, 3, writeable=True)
+
+
 def make_array_of_subclass() -> numpy.ndarray:
     """An instance of a subclass of ndarray."""
     return numpy.ones((2, 2)).view(SubArray)

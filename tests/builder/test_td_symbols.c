@@ -138,8 +138,8 @@ a_shared_symbol_knows_each_of_its_sources(void **state)
     assert_true(td_symbols_of_fake(&b, &at, &dims, &fake));
     assert_int_equal(b.frame.symbols.at[0].source_cnt, 2);
     assert_int_equal(b.frame.symbols.at[0].lower, 2);
-    assert_true(td_num_is_symbol(&sizes[0]) && td_num_is_symbol(&strides[0]));
-    assert_false(td_num_is_symbol(&strides[1]));
+    assert_true(td_num_is_symbol(&b, &sizes[0]) && td_num_is_symbol(&b, &strides[0]));
+    assert_false(td_num_is_symbol(&b, &strides[1]));
     td_frame_close(&b);
     Py_DECREF(name);
 }
@@ -190,11 +190,14 @@ of_two_equal_symbols_the_last_by_name_goes(void **state)
     assert_spelled(&b, &nums[9], "s9");
     assert_true(td_symbols_equal(&b, &nums[9], &nums[10]));
     assert_int_equal(b.frame.symbols.guard_cnt, 2);
-    assert_string_equal(b.frame.symbols.guards[0].x, "s10");
-    assert_string_equal(b.frame.symbols.guards[0].y, "s9");
+    assert_string_equal(b.frame.symbols.guards[0].text, "Eq(s10, s9)");
     assert_true(td_symbols_equal(&b, &plain, &plain));
-    assert_false(td_symbols_equal(&b, &plain, &nums[1]));
-    assert_int_equal(b.stop.kind, TD_STOP_UNSUPPORTED);
+    assert_int_equal(b.frame.symbols.guard_cnt, 2);
+    assert_true(td_symbols_equal(&b, &plain, &nums[9]));
+    assert_string_equal(b.frame.symbols.guards[2].text, "Eq(7, s0)");
+    assert_false(td_num_is_symbol(&b, &nums[10]));
+    assert_true(td_symbols_equal(&b, &nums[9], &plain));
+    assert_int_equal(b.frame.symbols.guard_cnt, 3);
     td_frame_close(&b);
     Py_DECREF(value);
     Py_DECREF(name);

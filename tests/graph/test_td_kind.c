@@ -101,7 +101,7 @@ static struct {
                       "default_generator stream process_group device_mesh Shard Placement "
                       "placement shard jagged sym_true sym_false"},
     {TD_KIND_ODD_ARRAY, "uint16 object text records big_endian reversed readonly broadcast "
-                        "subclass"},
+                        "subclass gaps image windows"},
     {TD_KIND_TYPING, "List Optional_int Any"},
     {TD_KIND_BOUND_METHOD, "plain module generator"},
     {TD_KIND_AUTOGRAD, "Scaler Function OddlyMade apply oddly_made_apply stale_apply other_method "

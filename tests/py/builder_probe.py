@@ -319,6 +319,43 @@ def _views(base):
     return [[(("local", "v"), base[1:]), (("local", "b"), base), (("local", "w"), base.t())]]
 
 
+def _spread(size, stride, offset=0):
+    """A tensor that is no view, of any strides."""
+    storage = torch.ones(1 + offset + sum((n - 1) * step for n, step in zip(size, stride))).untyped_storage()
+    return torch.ones(2).set_(storage, offset, size, stride)
+
+
+def _marked_dynamic(tensor, *dims):
+    for dim in dims:
+        torch._dynamo.mark_dynamic(tensor, dim)
+    return tensor
+
+
+def _pairs():
+    """Tensors seen as complex numbers and as pairs, with symbols of their own."""
+    pairs = _marked_dynamic(torch.ones(3, 2), 0, 1)
+    numbers = _marked_dynamic(torch.ones(3, 4, dtype=torch.complex64), 0, 1)
+    return [[(X, pairs), (("local", "y"), torch.view_as_complex(pairs)), (("local", "n"), numbers),
+             (("local", "v"), torch.view_as_real(numbers)), (("local", "r"), numbers.real)]]
+
+
+def _static_gradients():
+    """Gradients that are static under their own names, of tensors that are not."""
+    x, y = (_marked_dynamic(with_grad(4, 4), *dims) for dims in ((0,), (0, 1)))
+    return [[(("local", "g"), x.grad), (("local", "h"), y.grad), (X, x), (("local", "y"), y), (("local", "z"), x)],
+            [(("local", "y"), y), (("local", "g"), y.grad), (("local", "h"), torch.ones(4, 5))]]
+
+
+#: Sizes and strides of tensors that are no views.
+SPREAD = (((2, 3), (7, 2)), ((5, 3), (5, 1)), ((5, 3), (2, 3)), ((5, 3), (2, 2)), ((5, 3, 4), (20, 4, 1)), ((5, 3, 4), (30, 7, 1)),
+          ((5, 3, 4), (24, 8, 2)), ((2, 3, 4, 5), (80, 1, 20, 4)), ((2, 3, 4, 5), (200, 7, 30, 1)), ((2, 3, 2, 2), (13, 1, 6, 3)),
+          ((2, 3, 2, 2, 2), (500, 1, 100, 25, 4)), ((4, 1, 1, 1), (5, 5, 5, 5)), ((1, 3), (7, 1)), ((5,), (3,)), ((3, 4), (1, 1)))
+
+
+def _spreads(offset):
+    return lambda: [[(("local", f"t{i}"), _spread(size, stride, offset)) for i, (size, stride) in enumerate(SPREAD)]]
+
+
 def _complex(base):
     return [[(X, base), (("local", "r"), base.real), (("local", "v"), torch.view_as_real(base))]]
 
@@ -372,6 +409,10 @@ FRAMES = {
     "after_an_exception": lambda: [[(("local", "c"), [torch.ones(2), torch.eye(2).to_sparse_csr()]), (("local", "d"), torch.ones(2)), (X, 5)]],
     "views": lambda: _views(torch.ones(3, 3)), "views_grad": lambda: _views(torch.ones(3, 3, requires_grad=True)),
     "views_complex": lambda: _complex(torch.ones(3, 4, dtype=torch.complex64)),
+    "spread": _spreads(0), "spread_offset": _spreads(3), "pairs": _pairs, "static_gradients": _static_gradients,
+    "spread_marked": lambda: [[(("local", f"t{i}"), _marked_dynamic(_spread((3, 4, 5), strides), i % 3))]
+                              for i, strides in enumerate(((41, 7, 1), (1, 5, 31), (20, 1, 6), (2, 6, 24)))],
+    "compressed_values": lambda: [[(X, torch.eye(3).to_sparse_csr().values()), (("local", "y"), torch.ones(2))]],
     "gradient": _gradient, "gradient_of_marked": lambda: _gradient(0, 1),
     "gradients": lambda: [[(("local", f"m{i}"), with_grad(7, 8)) for i in range(7)]] * 2,
     "views_parameter": lambda: _views(torch.nn.Parameter(torch.ones(3, 3))), "mutated": _mutated,
