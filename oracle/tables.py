@@ -37,6 +37,7 @@ def _classes() -> dict[str, type]:
 
     result = {
         "enum_class": enum.Enum,
+        "flag_class": enum.Flag,
         "ordered_dict": collections.OrderedDict,
         "default_dict": collections.defaultdict,
         "deque": collections.deque,

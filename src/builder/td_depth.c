@@ -1,6 +1,8 @@
 /* td_depth.c: the reference's stack, counted. */
 #include "builder/td_depth.h"
 
+#include "builder/td_plant.h"
+
 /* Which call of a walk finds no room, for an excess of 1, 2, ...; the last entry
    stands for all beyond.  A walk ends in C calls (repr of the name, a look-up on
    an enum), which say what they were doing; the links themselves do or do not. */
@@ -76,4 +78,12 @@ td_depth_hash_over(td_builder_t *b, int excess)
 {
     return td_stop_raise(b, "L1034/if/F", __func__, "RecursionError",
                          excess % 2 == 1 ? CALLING : PLAIN);
+}
+
+bool
+td_hash_source(td_builder_t *b, td_at_t const *at, char const *arm)
+{
+    return td_depth_hash(b, at->depth) &&
+           (td_source_is_hashable(&b->frame.sources, at->id) || TD_PLANT(SLICE_AS_KEY) ||
+            td_stop_raise(b, arm, __func__, "TypeError", "unhashable type: 'slice'"));
 }

@@ -69,4 +69,8 @@ td_depth_hash(td_builder_t *b, int links)
     return excess <= 0 || td_depth_hash_over(b, excess);
 }
 
+/* td_hash_source: what happens where the reference hashes a source: the stack may end,
+   and a slice in an index has no hash.  arm: where. */
+bool td_hash_source(td_builder_t *b, td_at_t const *at, char const *arm);
+
 #endif

@@ -59,6 +59,7 @@ td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
     b->frame_open = true;
     td_arena_init(&frame->arena);
     td_sources_init(&frame->sources, (PyTypeObject *)b->tables.enum_class);
+    frame->sources.flag_type      = (PyTypeObject *)b->tables.flag_class;
     frame->sources.torch_types[0] = (PyTypeObject *)b->tables.size;
     frame->sources.torch_types[1] = (PyTypeObject *)b->tables.dtype;
     frame->sources.torch_types[2] = (PyTypeObject *)b->tables.device;

@@ -1,7 +1,7 @@
 /* td_graph_in.c: nodes of the graph, and what they are called. */
 #include <string.h>
 
-#include "builder/td_builder_private.h"
+#include "builder/td_depth.h"
 #include "py/td_call.h"
 
 /* node_named makes a node that is in no list yet; target is kept by the arena, and
@@ -123,6 +123,9 @@ note_stack(td_builder_t *b, td_at_t const *at)
 
     if (!b->export_mode || is_argument(&frame->sources, at->id)) {
         return true;
+    }
+    if (!td_hash_source(b, at, "L211/fn/entered")) {
+        return false;
     }
     for (uint32_t i = 0; i < frame->user_stacks.cnt; i++) {
         if (td_source_equal(&frame->sources, frame->user_stacks.at[i].source, at->id)) {

@@ -5,6 +5,7 @@
 
 #include "base/td_alloc.h"
 #include "base/td_assert.h"
+#include "builder/td_index.h"
 #include "builder/td_plant.h"
 #include "builder/td_tables.h"
 
@@ -120,13 +121,6 @@ block_new(td_sources_t *sources)
     return &sources->blocks[sources->block_cnt++];
 }
 
-static bool
-is_literal_type(PyTypeObject *type)
-{
-    return type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBool_Type ||
-           type == &PyFloat_Type || type == Py_TYPE(Py_None) || type == &PyBytes_Type;
-}
-
 td_at_t
 td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_t cls,
                     td_src_payload_t payload, PyObject *const *keys, td_src_id_t const *subs,
@@ -157,7 +151,7 @@ td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_
                .subs       = subs,
     };
     for (uint32_t i = 0; payload == TD_PAYLOAD_KEYS && i < cnt; i++) {
-        sources->has_odd_keys |= !is_literal_type(Py_TYPE(keys[i]));
+        sources->has_odd_keys |= !td_index_is_literal(keys[i]);
     }
     sources->next += cnt == 0 ? 1 : cnt; /* an empty container's block keeps a number of its own */
     return at;
@@ -227,124 +221,6 @@ td_source_raised(td_sources_t const *sources, td_src_id_t id)
 
 /* ---- names --------------------------------------------------------------- */
 
-/* put_str puts a str as UTF-8, lone surrogates by surrogatepass. */
-static bool
-put_str(td_buf_t *out, PyObject *text)
-{
-    Py_ssize_t  sz      = 0;
-    char const *utf8    = PyUnicode_AsUTF8AndSize(text, &sz);
-    PyObject   *encoded = NULL; /* owned */
-
-    if (utf8 != NULL) {
-        td_buf_put(out, utf8, (size_t)sz);
-        return !out->failed;
-    }
-    PyErr_Clear();
-    encoded = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
-    if (encoded == NULL) {
-        return false;
-    }
-    td_buf_put(out, PyBytes_AS_STRING(encoded), (size_t)PyBytes_GET_SIZE(encoded));
-    Py_DECREF(encoded);
-    return !out->failed;
-}
-
-static bool
-put_repr(td_buf_t *out, PyObject *value)
-{
-    PyObject *text =
-        PyObject_Repr(value); /* owned; value is one of td_source_has_repr: C code only */
-    bool good = false;
-
-    if (text != NULL) {
-        good = put_str(out, text);
-        Py_DECREF(text);
-    }
-    return good;
-}
-
-static bool
-is_enum(td_sources_t const *sources, PyObject *key)
-{
-    return PyType_IsSubtype(Py_TYPE(key), sources->enum_type);
-}
-/* is_plain_class: a class whose repr and attributes are those of type itself. */
-static bool
-is_plain_class(PyObject *key)
-{
-    return PyType_Check(key) && Py_TYPE(key)->tp_repr == PyType_Type.tp_repr &&
-           Py_TYPE(key)->tp_getattro == PyType_Type.tp_getattro;
-}
-
-static bool
-is_torch_type(td_sources_t const *sources, PyTypeObject *type)
-{
-    for (size_t i = 0; i < sizeof sources->torch_types / sizeof *sources->torch_types; i++) {
-        if (sources->torch_types[i] == type) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool
-td_source_has_repr(td_sources_t const *sources, PyObject *key)
-{
-    if (is_literal_type(Py_TYPE(key)) || is_enum(sources, key) ||
-        is_torch_type(sources, Py_TYPE(key)) || is_plain_class(key)) {
-        return true;
-    }
-    if (PyTuple_CheckExact(key)) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
-            PyObject *item = PyTuple_GET_ITEM(key, i); /* borrowed */
-
-            if (is_enum(sources, item) || !td_source_has_repr(sources, item)) {
-                return false;
-            }
-        }
-        return true;
-    }
-    if (PyFrozenSet_CheckExact(key)) {
-        PyObject  *item = NULL; /* borrowed */
-        Py_ssize_t pos  = 0;
-        Py_hash_t  hash = 0;
-
-        while (_PySet_NextEntry(key, &pos, &item, &hash)) {
-            if (!is_literal_type(Py_TYPE(item))) {
-                return false;
-            }
-        }
-        return true;
-    }
-    return false;
-}
-
-/* put_enum mirrors enum_repr of Dynamo's utils.py. */
-static bool
-put_enum(td_buf_t *out, PyObject *member, bool local)
-{
-    PyObject **dict = _PyObject_GetDictPtr(member);
-    PyObject  *name =
-        dict == NULL || *dict == NULL ? NULL : td_dict_find(*dict, "_name_"); /* borrowed */
-    PyObject *cls  = NULL;                                                     /* owned */
-    bool      good = false;
-
-    cls = PyType_GetName(Py_TYPE(member));
-    if (cls == NULL) {
-        return false;
-    }
-    td_buf_puts(out, local ? "L[\"" : "G[\"");
-    good = put_str(out, cls);
-    td_buf_puts(out, "\"].");
-    if (good && name != NULL && PyUnicode_Check(name)) {
-        good = put_str(out, name);
-    } else if (good) {
-        td_buf_puts(out, "None"); /* a pseudo-member of a flag without a name */
-    }
-    Py_DECREF(cls);
-    return good && !out->failed;
-}
-
 static bool name_put(td_sources_t const *sources, td_src_id_t id, td_buf_t *out);
 
 static bool
@@ -353,23 +229,6 @@ put_base(td_sources_t const *sources, td_src_block_t const *block, char const *b
 {
     td_buf_puts(out, before);
     return name_put(sources, block->base, out);
-}
-
-static bool
-put_slice(td_buf_t *out, PyObject *key)
-{
-    PyObject *slice = NULL; /* owned */
-    PyObject *parts = NULL; /* borrowed: (slice, (start, stop, step)) */
-    bool      good  = false;
-
-    parts = PyTuple_GET_ITEM(key, 1);
-    slice = PySlice_New(PyTuple_GET_ITEM(parts, 0), PyTuple_GET_ITEM(parts, 1),
-                        PyTuple_GET_ITEM(parts, 2));
-    if (slice != NULL) {
-        good = put_repr(out, slice);
-        Py_DECREF(slice);
-    }
-    return good;
 }
 
 /* put_class mirrors how ODictGetItemSource.name() spells a class. */
@@ -381,9 +240,9 @@ put_class(td_buf_t *out, PyObject *cls)
     bool good = module != NULL && name != NULL && PyUnicode_Check(module) && PyUnicode_Check(name);
 
     td_buf_puts(out, "__load_module(\"");
-    good = good && put_str(out, module);
+    good = good && td_index_put_str(out, module);
     td_buf_puts(out, "\").");
-    good = good && put_str(out, name);
+    good = good && td_index_put_str(out, name);
     Py_XDECREF(name);
     Py_XDECREF(module);
     return good;
@@ -402,15 +261,15 @@ put_index(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t 
         return name_put(sources, block->subs[id - block->first], out);
     }
     if (block->flag && block->cls == TD_SOURCE_CLASS_GetItemSource) {
-        return put_slice(out, key);
+        return td_index_put_slice(sources, out, key);
     }
-    if (block->cls == TD_SOURCE_CLASS_GetItemSource && is_enum(sources, key)) {
-        return put_enum(out, key, td_where_is_local((td_where_t)block->where));
+    if (block->cls == TD_SOURCE_CLASS_GetItemSource && td_index_is_enum(sources, key)) {
+        return td_index_put_enum(out, key, td_where_is_local((td_where_t)block->where));
     }
     if (block->cls == TD_SOURCE_CLASS_ODictGetItemSource && PyType_Check(key)) {
         return put_class(out, key);
     }
-    return put_repr(out, key);
+    return td_index_put_repr(sources, out, key);
 }
 
 static bool
@@ -421,7 +280,8 @@ put_attr(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t i
     bool      good   = put_base(sources, block, plain ? "" : "getattr(", out);
 
     td_buf_puts(out, plain ? "." : ", ");
-    good = good && (plain ? put_str(out, member) : put_repr(out, member));
+    good =
+        good && (plain ? td_index_put_str(out, member) : td_index_put_repr(sources, out, member));
     if (!plain) {
         td_buf_putc(out, ')');
     }
@@ -443,12 +303,13 @@ put_call(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t i
 }
 
 static bool
-put_scope(td_buf_t *out, char const *scope, PyObject *name, char const *end)
+put_scope(td_sources_t const *sources, td_buf_t *out, char const *scope, PyObject *name,
+          char const *end)
 {
     bool good = false;
 
     td_buf_puts(out, scope);
-    good = put_repr(out, name);
+    good = td_index_put_repr(sources, out, name);
     td_buf_puts(out, end);
     return good && !out->failed;
 }
@@ -462,6 +323,19 @@ put_item(td_sources_t const *sources, td_src_block_t const *block, td_src_id_t i
     td_buf_puts(out, open);
     good = good && put_index(sources, block, id, out);
     td_buf_putc(out, ']');
+    return good && !out->failed;
+}
+
+/* put_keyword_default: the keyword stands between quotes as it is. */
+static bool
+put_keyword_default(td_sources_t const *sources, td_src_block_t const *block, PyObject *keyword,
+                    td_buf_t *out)
+{
+    bool good = put_base(sources, block, "", out);
+
+    td_buf_puts(out, ".__kwdefaults__['");
+    good = good && td_index_put_str(out, keyword);
+    td_buf_puts(out, "']");
     return good && !out->failed;
 }
 
@@ -490,23 +364,23 @@ name_put(td_sources_t const *sources, td_src_id_t id, td_buf_t *out)
 
     switch ((td_source_class_t)block->cls) {
     case TD_SOURCE_CLASS_LocalSource:
-        return put_scope(out, "L[", key, "]");
+        return put_scope(sources, out, "L[", key, "]");
     case TD_SOURCE_CLASS_GlobalSource:
-        return put_scope(out, "G[", key, "]");
+        return put_scope(sources, out, "G[", key, "]");
     case TD_SOURCE_CLASS_GlobalWeakRefSource:
-        return put_scope(out, "G[", key, "]()");
+        return put_scope(sources, out, "G[", key, "]()");
     case TD_SOURCE_CLASS_ConstantSource:
-        return put_str(out, key);
+        return td_index_put_str(out, key);
     case TD_SOURCE_CLASS_RandomValueSource:
-        return put_scope(out, "random_value_", key, "");
+        return put_scope(sources, out, "random_value_", key, "");
     case TD_SOURCE_CLASS_AttrSource:
     case TD_SOURCE_CLASS_ParamBufferSource:
         return put_attr(sources, block, id, out);
     case TD_SOURCE_CLASS_GetItemSource:
         return put_item(sources, block, id, "[", out);
     case TD_SOURCE_CLASS_DefaultsSource:
-        return put_item(sources, block, id, block->flag ? ".__kwdefaults__[" : ".__defaults__[",
-                        out);
+        return block->flag ? put_keyword_default(sources, block, key, out)
+                           : put_item(sources, block, id, ".__defaults__[", out);
     case TD_SOURCE_CLASS_TupleIteratorGetItemSource:
         return put_call(sources, block, id, "___tuple_iterator_getitem(", true, out);
     case TD_SOURCE_CLASS_ODictGetItemSource:
@@ -539,35 +413,6 @@ td_source_name(td_sources_t const *sources, td_src_id_t id, td_buf_t *out)
 /* ---- equality ------------------------------------------------------------ */
 
 static bool
-is_number(PyObject *key)
-{
-    return PyLong_CheckExact(key) || PyBool_Check(key) || PyFloat_CheckExact(key);
-}
-
-/* key_equal compares as Python's == does, identity first, for the keys that have
-   a repr (td_source_has_repr): enum members by identity, which is their own rule
-   unless the class says otherwise. */
-static bool
-key_equal(td_sources_t const *sources, PyObject *a, PyObject *b)
-{
-    int same = 0;
-
-    if (a == b) {
-        return true;
-    }
-    if (is_enum(sources, a) || is_enum(sources, b) ||
-        (Py_TYPE(a) != Py_TYPE(b) && !(is_number(a) && is_number(b)))) {
-        return false;
-    }
-    same = PyObject_RichCompareBool(a, b, Py_EQ);
-    if (same < 0) {
-        PyErr_Clear();
-        return false;
-    }
-    return same == 1;
-}
-
-static bool
 payload_equal(td_sources_t const *sources, td_src_block_t const *x, td_src_id_t a,
               td_src_block_t const *y, td_src_id_t b)
 {
@@ -586,7 +431,7 @@ payload_equal(td_sources_t const *sources, td_src_block_t const *x, td_src_id_t 
         return idx_a == idx_b;
     }
     if (key_a != NULL && key_b != NULL) {
-        return key_equal(sources, key_a, key_b);
+        return td_index_equal(sources, key_a, key_b);
     }
     if (key_a == NULL && key_b == NULL) {
         return true;
@@ -631,18 +476,19 @@ mix(uint32_t hash, uint64_t word)
     return (uint32_t)(word * 0x85EBCA6Bu);
 }
 
-/* key_hash must not run code of a class made in Python: what may be such counts
-   as nothing. */
-static uint64_t
-key_hash(PyObject *key)
+bool
+td_source_is_hashable(td_sources_t const *sources, td_src_id_t id)
 {
-    Py_hash_t hash = 0;
+    while (sources->has_odd_keys && id != 0) {
+        td_src_block_t const *block = td_source_block(sources, id);
+        PyObject             *key   = td_source_key(block, id); /* borrowed */
 
-    if (key == NULL || !(is_literal_type(Py_TYPE(key)))) {
-        return 0;
+        if (key != NULL && !td_index_is_hashable(key)) {
+            return false;
+        }
+        id = block->base;
     }
-    hash = PyObject_Hash(key);
-    return (uint64_t)hash;
+    return true;
 }
 
 uint32_t
@@ -654,7 +500,7 @@ td_source_hash(td_sources_t const *sources, td_src_id_t id)
         td_src_block_t const *block    = td_source_block(sources, id);
         bool                  is_index = block->payload == TD_PAYLOAD_INDEX;
         uint64_t              word     = is_index ? (uint64_t)(block->start + (id - block->first))
-                                                  : key_hash(td_source_key(block, id));
+                                                  : td_index_hash(td_source_key(block, id));
 
         hash = mix(mix(hash, block->cls), word);
         id   = block->base;

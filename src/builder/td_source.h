@@ -95,6 +95,7 @@ typedef struct {
 
 typedef struct {
     PyTypeObject *enum_type; /* borrowed: enum.Enum */
+    PyTypeObject *flag_type; /* borrowed: enum.Flag; may be NULL */
     PyTypeObject *
         torch_types[3]; /* borrowed: exact types whose repr is C code of torch's own; may be NULL */
     td_src_block_t *blocks; /* owned */
@@ -146,6 +147,10 @@ bool td_source_name(td_sources_t const *sources, td_src_id_t id, td_buf_t *out);
 bool     td_source_equal(td_sources_t const *sources, td_src_id_t a, td_src_id_t b);
 uint32_t td_source_hash(td_sources_t const *sources, td_src_id_t id);
 
+/* td_source_is_hashable: whether the source may be a key of a dict; a slice in an index is
+   not. */
+bool td_source_is_hashable(td_sources_t const *sources, td_src_id_t id);
+
 /* td_source_same_guard says whether guards of a and b that are else alike are one
    member of a set: sources that are equal and called the same. */
 bool td_source_same_guard(td_sources_t const *sources, td_src_id_t a, td_src_id_t b);
@@ -153,10 +158,5 @@ bool td_source_same_guard(td_sources_t const *sources, td_src_id_t a, td_src_id_
 /* td_source_raised: the guard source for which the tables of module sources have
    no entry: the argument of the KeyError of a RAISES. */
 td_where_t td_source_raised(td_sources_t const *sources, td_src_id_t id);
-
-/* td_source_has_repr says whether an index has a spelling that C can make without
-   running code of a class made in Python: exact literals, tuples and frozensets
-   of them, enum members, classes. */
-bool td_source_has_repr(td_sources_t const *sources, PyObject *key);
 
 #endif

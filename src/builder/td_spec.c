@@ -3,6 +3,7 @@
 
 #include "base/td_alloc.h"
 #include "builder/td_builder_private.h"
+#include "builder/td_index.h"
 
 /* What follows a spec's kind and base. */
 typedef enum { REST_NONE, REST_NAME, REST_INDEX, REST_KEY } rest_t;
@@ -118,7 +119,13 @@ item(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *key,
     PyObject *index = NULL; /* owned */
     bool      good  = false;
 
-    if (PySlice_Check(key) && cls == TD_SOURCE_CLASS_GetItemSource) {
+    if (!td_index_has_repr(&b->frame.sources, key) &&
+        !(cls == TD_SOURCE_CLASS_GetItemSource && td_index_is_enum(&b->frame.sources, key))) {
+        return td_stop_unsupported(b, "L211/fn/entered", __func__,
+                                   "a source whose index only Python can spell");
+    }
+    if (PySlice_Check(key) && (cls == TD_SOURCE_CLASS_GetItemSource ||
+                               cls == TD_SOURCE_CLASS_TupleIteratorGetItemSource)) {
         index = slice_index(key);
         if (index == NULL) {
             return td_stop_python(b);
@@ -126,12 +133,6 @@ item(td_builder_t *b, td_at_t const *base, td_source_class_t cls, PyObject *key,
         good = one(b, base, cls, index, TD_WHERE_LOCAL, true, at);
         Py_DECREF(index);
         return good;
-    }
-    if (!td_source_has_repr(&b->frame.sources, key) ||
-        (cls == TD_SOURCE_CLASS_ODictGetItemSource &&
-         PyType_IsSubtype(Py_TYPE(key), b->frame.sources.enum_type))) {
-        return td_stop_unsupported(b, "L211/fn/entered", __func__,
-                                   "a source whose index only Python can spell");
     }
     return one(b, base, cls, key, TD_WHERE_LOCAL,
                cls == TD_SOURCE_CLASS_DefaultsSource && PyUnicode_Check(key), at);

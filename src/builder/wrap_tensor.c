@@ -271,7 +271,7 @@ td_input_store(td_builder_t *b, td_at_t const *at, td_var_t *out)
     td_input_t *known  = NULL;
     td_input_t  row    = {.source = at->id, .variable = stored};
 
-    if (stored == NULL || !td_depth_hash(b, at->depth)) {
+    if (stored == NULL || !td_hash_source(b, at, "L1134/assign/0")) {
         return false;
     }
     *stored = *out;
@@ -468,7 +468,7 @@ input(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     int         is_listed = td_is_traceable_subclass(b, at, value);
 
     if (is_listed < 0 || !td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) ||
-        !td_depth_hash(b, at->depth)) {
+        !td_hash_source(b, at, "L1034/if/F")) {
         return false;
     }
     known = find_input(b, at, &hash);

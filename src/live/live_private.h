@@ -131,7 +131,8 @@ static inline int
 live_holds_more(uint8_t kind)
 {
     return kind == TD_KIND_NN_MODULE || kind == TD_KIND_MODULE || kind == TD_KIND_MEMBER ||
-           kind == TD_KIND_BOUND_METHOD;
+           kind == TD_KIND_BOUND_METHOD || kind == TD_KIND_OPTIMIZER ||
+           kind == TD_KIND_OPTIMIZER_PART;
 }
 
 /* live_reach gives the objects of a program's nodes and behind them those that its modules
