@@ -178,7 +178,8 @@ known_by_range(td_builder_t const *b, td_ask_t op, td_product_t const *x, td_pro
     if (op == TD_ASK_LT) {
         return x_upper < y_lower || (x_lower >= y_upper && x_lower < INT64_MAX);
     }
-    return x_upper < y_lower || y_upper < x_lower;
+    return x_upper < y_lower || y_upper < x_lower ||
+           (x_lower == x_upper && y_lower == y_upper && x_lower == y_lower && x_lower < INT64_MAX);
 }
 
 /* known says whether sympy decides: where one side is a multiple of the other, the

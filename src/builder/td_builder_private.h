@@ -501,6 +501,12 @@ td_fxnode_t *td_graph_get_attr(td_builder_t *b, char const *target, size_t targe
    symbol num, before the last input.  False: stopped. */
 bool td_graph_bind(td_builder_t *b, td_at_t const *source, td_num_t const *num);
 
+/* td_constraints_of puts together what the export constraints of the frame say about the cnt
+   dims of a tensor: they intersect, and agree on a debug name.  td_constraint_named notes the
+   debug name of one of them.  False: stopped. */
+bool td_constraints_of(td_builder_t *b, PyObject *tensor, uint32_t cnt, td_dims_t *dims);
+bool td_constraint_named(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, uint32_t dim);
+
 /* td_automatic_dynamic mirrors _automatic_dynamic for tensors whose shape is not static
    in any case. */
 bool td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t *dims);
@@ -555,7 +561,7 @@ int       td_tensor_flag(td_builder_t *b, PyObject *tensor, PyObject *name);
    reference's exception too. */
 PyObject *td_tensor_size(td_builder_t *b, PyObject *tensor);
 
-/* td_mark gives an attribute that was set on the tensor object itself: borrowed,
+/* td_mark gives an attribute that was set on an object itself, a tensor say: borrowed,
    NULL when there is none. */
 PyObject *td_mark(PyObject *tensor, PyObject *name);
 

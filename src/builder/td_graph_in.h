@@ -33,15 +33,28 @@ typedef struct {
 typedef enum { TD_DIM_STATIC, TD_DIM_DUCK, TD_DIM_DYNAMIC } td_dim_t;
 
 /* What the user said about a dim: nothing, that it is dynamic (RelaxedUnspecConstraint),
-   or that it has been seen to change (the same with warn_only). */
-typedef enum { TD_CONSTRAINT_NONE, TD_CONSTRAINT_MARKED, TD_CONSTRAINT_SEEN } td_constraint_t;
+   that it has been seen to change (the same with warn_only), or that it is of a range of an
+   exported program (StrictMinMaxConstraint). */
+typedef enum {
+    TD_CONSTRAINT_NONE,
+    TD_CONSTRAINT_MARKED,
+    TD_CONSTRAINT_SEEN,
+    TD_CONSTRAINT_STRICT
+} td_constraint_t;
+
+typedef struct {
+    int64_t   lower, upper;
+    bool      is_endless; /* upper is no number */
+    PyObject *debug_name; /* borrowed from the frame's keep; NULL: None */
+} td_range_t;
 
 /* The dims of one tensor, in the arena; cnt 0: each is static, without constraint. */
 typedef struct {
-    uint8_t  *dims;        /* td_dim_t */
-    uint8_t  *constraints; /* td_constraint_t */
-    uint32_t  cnt;
-    td_num_t *sizes; /* what the tensor's size() said; NULL: nobody asked yet */
+    uint8_t    *dims;        /* td_dim_t */
+    uint8_t    *constraints; /* td_constraint_t */
+    td_range_t *ranges;      /* of the dims that are TD_CONSTRAINT_STRICT; NULL: none is */
+    uint32_t    cnt;
+    td_num_t   *sizes; /* what the tensor's size() said; NULL: nobody asked yet */
 } td_dims_t;
 
 typedef struct td_fake td_fake_t;
@@ -96,10 +109,11 @@ struct td_fxnode {
 };
 
 typedef struct {
-    td_fake_t      *fake;        /* NULL: a symbolic int */
-    td_num_t const *number;      /* that int */
-    uint8_t const  *constraints; /* td_constraint_t of each dim; NULL: none has one */
-    td_src_id_t     source;
+    td_fake_t        *fake;        /* NULL: a symbolic int */
+    td_num_t const   *number;      /* that int */
+    uint8_t const    *constraints; /* td_constraint_t of each dim; NULL: none has one */
+    td_range_t const *ranges;      /* of the strict ones; NULL: there is none */
+    td_src_id_t       source;
 } td_tracked_fake_t;
 
 #endif

@@ -143,7 +143,10 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry,
     if (entry->size != NULL && entry->size_cnt > 0 && dynamic && !TD_PLANT(MARK_NOT_KEPT)) {
         entry->size[dim] = TD_DIM_NONE;
     }
-    dims->constraints[dim] = TD_CONSTRAINT_NONE;
+    if (dims->constraints[dim] == TD_CONSTRAINT_STRICT) {
+        dims->dims[dim] = TD_DIM_DYNAMIC;
+        return true;
+    }
     if (dynamic && !b->cfg.allow_ignore_mark_dynamic) {
         dims->constraints[dim] = TD_CONSTRAINT_MARKED;
     } else if (!is_static && automatic) {
@@ -162,9 +165,12 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry,
 static bool
 dims_init(td_builder_t *b, td_dims_t *dims, uint32_t cnt)
 {
-    dims->dims        = td_alloc_in(b, cnt * sizeof *dims->dims);
-    dims->constraints = dims->dims == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->constraints);
-    dims->cnt         = cnt;
+    dims->dims = td_alloc_in(b, cnt * sizeof *dims->dims);
+    if (dims->constraints == NULL) {
+        dims->constraints =
+            dims->dims == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->constraints);
+    }
+    dims->cnt   = cnt;
     dims->sizes = dims->constraints == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->sizes);
     return dims->sizes != NULL;
 }
@@ -201,10 +207,6 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
     bool              good  = false;
     bool              known = false;
 
-    if (b->frame.constraints != Py_None && PyList_Check(b->frame.constraints) &&
-        PyList_GET_SIZE(b->frame.constraints) > 0) {
-        return td_stop_unsupported(b, "L1625/if/T", __func__, "export constraints");
-    }
     size = td_tensor_size(b, tensor);
     if (size == NULL) {
         /* Something asks for the sizes later on in any case: the exception is the same. */
@@ -213,8 +215,10 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
         }
         return false;
     }
-    if (!marks_hold(b, tensor, size)) {
-        /* A new entry is not kept when the marks fail; one that is known has seen the sizes. */
+    if (!td_constraints_of(b, tensor, (uint32_t)PyTuple_GET_SIZE(size), dims) ||
+        !marks_hold(b, tensor, size)) {
+        /* A new entry is not kept when constraints or marks fail; one that is known has seen
+           the sizes. */
         if (td_frame_state_knows(b, at, &known) && known) {
             (void)sizes_seen(b, at, size, &entry);
         }
@@ -225,6 +229,7 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
     for (uint32_t i = 0; good && i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
         dims->sizes[i].hint = PyLong_AsLongLong(PyTuple_GET_ITEM(size, i));
         good                = decide(b, tensor, i, entry, dims);
+        good                = good && td_constraint_named(b, at, dims, i);
     }
     Py_DECREF(size);
     return good;

@@ -25,6 +25,7 @@ td_symbols_clear(td_symbols_t *symbols)
     td_free(symbols->ducks);
     td_free(symbols->guards);
     td_free(symbols->replacements);
+    td_free(symbols->debug_names);
     td_smap_clear(&symbols->asked);
     td_pmap_clear(&symbols->duck_by_value);
     memset(symbols, 0, sizeof *symbols);
@@ -221,10 +222,34 @@ duck_new(td_builder_t *b, int64_t value, uint32_t symbol)
 enum { SIZE_MIN = 2 };
 static int64_t const size_max = INT64_MAX - 1;
 
-/* create mirrors create_symbol for a size, a stride or an offset. */
+/* narrow mirrors how a strict constraint narrows the range of a symbol just made. */
+static bool
+narrow(td_builder_t *b, uint32_t idx, int64_t value, td_range_t const *range)
+{
+    td_symbol_t *symbol = &b->frame.symbols.at[idx];
+    PyObject    *text   = NULL; /* owned until kept */
+
+    symbol->lower = range->lower > symbol->lower ? range->lower : symbol->lower;
+    symbol->upper = range->upper < symbol->upper ? range->upper : symbol->upper;
+    if (value >= symbol->lower && value <= symbol->upper) {
+        return true;
+    }
+    text = PyUnicode_FromFormat("%lld not in range [%lld, %lld]", (long long)value,
+                                (long long)symbol->lower, (long long)symbol->upper);
+    if (text == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, text) &&
+           td_stop_raise_text(b, "L1724/fn/entered", __func__,
+                              "torch.fx.experimental.symbolic_shapes.ConstraintViolationError",
+                              text);
+}
+
+/* create mirrors create_symbol for a size, a stride or an offset; range: what an exported
+   program allows, or NULL. */
 static bool
 create(td_builder_t *b, int64_t value, td_at_t const *at, td_prop_t prop, uint32_t dim,
-       td_dim_t how, td_product_t *out)
+       td_dim_t how, td_range_t const *range, td_product_t *out)
 {
     uint32_t  idx    = TD_MAP_NONE;
     PyObject *number = NULL; /* owned until kept */
@@ -244,6 +269,9 @@ create(td_builder_t *b, int64_t value, td_at_t const *at, td_prop_t prop, uint32
         }
         if (!td_keep_steal(b, number) || !symbol_new(b, number, SIZE_MIN, size_max, &idx) ||
             (how == TD_DIM_DUCK && !duck_new(b, value, idx))) {
+            return false;
+        }
+        if (range != NULL && !narrow(b, idx, value, range)) {
             return false;
         }
         if (value > size_max) {
@@ -424,7 +452,7 @@ plan_strides(plan_t *plan, td_at_t const *at)
         if (dim == fake->ndim) {
             return true;
         }
-        if (!create(plan->b, fake->strides[dim].hint, at, TD_PROP_STRIDE, dim, TD_DIM_DUCK,
+        if (!create(plan->b, fake->strides[dim].hint, at, TD_PROP_STRIDE, dim, TD_DIM_DUCK, NULL,
                     &plan->strides[dim])) {
             return false;
         }
@@ -505,13 +533,18 @@ td_symbols_of_fake(td_builder_t *b, td_at_t const *at, td_dims_t const *dims, td
     for (uint32_t i = 0; i < fake->ndim; i++) {
         uint32_t dim = TD_PLANT(SYMBOL_ORDER) ? fake->ndim - 1 - i : i;
 
+        td_range_t const *range =
+            dims->ranges != NULL && dims->constraints[dim] == TD_CONSTRAINT_STRICT
+                ? &dims->ranges[dim]
+                : NULL;
+
         if (!create(b, fake->sizes[dim].hint, at, TD_PROP_SIZE, dim, (td_dim_t)dims->dims[dim],
-                    &plan.sizes[dim])) {
+                    range, &plan.sizes[dim])) {
             return false;
         }
     }
     if (!plan_strides(&plan, at) ||
-        !create(b, fake->offset.hint, at, TD_PROP_STORAGE_OFFSET, 0, TD_DIM_DUCK, &offset)) {
+        !create(b, fake->offset.hint, at, TD_PROP_STORAGE_OFFSET, 0, TD_DIM_DUCK, NULL, &offset)) {
         return false;
     }
     plan_write(&plan, &offset);

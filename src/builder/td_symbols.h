@@ -56,9 +56,14 @@ typedef struct {
     uint32_t           guard_cnt, guard_cap;
     td_replacement_t  *replacements; /* owned, in order of insertion */
     uint32_t           replacement_cnt, replacement_cap;
-    uint32_t           refined_cnt; /* symbols whose range was narrowed */
-    td_smap_t          asked;       /* questions, spelled in the arena */
-    uint32_t           ask_cnt;     /* of those and of others that nobody wrote down, at most */
+    struct {
+        char const *source; /* in the arena: a dim's name */
+        PyObject   *name;   /* borrowed from the frame's keep */
+    } * debug_names;        /* owned, in order of insertion */
+    uint32_t  debug_name_cnt, debug_name_cap;
+    uint32_t  refined_cnt; /* symbols whose range was narrowed */
+    td_smap_t asked;       /* questions, spelled in the arena */
+    uint32_t  ask_cnt;     /* of those and of others that nobody wrote down, at most */
 } td_symbols_t;
 
 void td_symbols_init(td_symbols_t *symbols);

@@ -102,6 +102,7 @@ wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
     }
     row.fake        = fake;
     row.constraints = dims.constraints;
+    row.ranges      = dims.ranges;
     if (!(is_static && td_where_is_nn_module((td_where_t)at->where))) {
         if (!TD_PLANT(UNTRACKED_FAKE) && !TD_ARRAY_PUSH(frame->tracked_fakes, row)) {
             td_stop_nomem(b);

@@ -31,7 +31,7 @@ def families(root) -> dict[str, set[str]]:
     table = (root / "src" / "graph" / "kinds.def").read_text()
     for kind, family in re.findall(r'^X\(\d+,\s*\w+,\s*"(\w+)",[^"]*?,\s*(\w+),\s*"', table, re.M):
         found[family].add(kind)
-    found["dynamic"] = found["literal"] | found["tensor"]  # what can become a symbol
+    found["dynamic"] = found["literal"] | found["tensor"] | found["numpy"]  # what can become a symbol
     return found
 
 
