@@ -11,6 +11,7 @@ so that they are read as they are at each build; all others are made once, and
 """
 from __future__ import annotations
 
+import abc
 import collections
 import contextlib
 import dataclasses
@@ -38,6 +39,7 @@ def _classes() -> dict[str, type]:
     result = {
         "enum_class": enum.Enum,
         "flag_class": enum.Flag,
+        "abc_meta": abc.ABCMeta,
         "ordered_dict": collections.OrderedDict,
         "default_dict": collections.defaultdict,
         "deque": collections.deque,

@@ -461,6 +461,16 @@ td_is_a(PyObject *value, PyObject *cls)
    also takes tensors marked _is_param. */
 int td_is_parameter(td_builder_t *b, PyObject *value);
 
+/* td_has_lying_meta: the class's metaclass answers for itself what the reference asks of
+   every class that it meets: its hash and equality, its attributes. */
+bool td_has_lying_meta(PyTypeObject *type);
+
+/* td_lying_asked gives what isinstance(value, cls) answers: 1, 0, or -1: stopped. cls may be
+   None: its library is not there.  td_lying_takes_in stops where an answer that nobody can
+   follow is believed: -1. */
+int td_lying_asked(td_builder_t *b, PyObject *value, PyObject *cls, char const *arm);
+int td_lying_takes_in(td_builder_t *b, char const *arm);
+
 /* td_lying_allowed mirrors is_allowed, td_lying_key the condition on the keys of a dict, for
    an object that td_is_lying holds. */
 int td_lying_allowed(td_builder_t *b, PyObject *value);

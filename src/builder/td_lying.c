@@ -19,11 +19,9 @@ is_made_in_c(PyObject *descriptor)
            type == &PyMemberDescr_Type || type == &PyMethodDescr_Type;
 }
 
-/* has_lying_meta: the class's metaclass answers for itself what the reference asks of
-   every class that it meets: its hash and equality, its attributes.  A metaclass with
-   a __getattr__ alone (enum's) is asked only for what is not there. */
-static bool
-has_lying_meta(PyTypeObject *type)
+/* A metaclass with a __getattr__ alone (enum's) is asked only for what is not there. */
+bool
+td_has_lying_meta(PyTypeObject *type)
 {
     static char const *const asked[] = {"__getattribute__", "__name__", "__module__", "__dict__",
                                         "__mro__"};
@@ -66,7 +64,7 @@ td_is_lying(td_builder_t *b, td_at_t const *at, PyObject *value)
     if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         return 0;
     }
-    if (has_lying_meta(type)) {
+    if (td_has_lying_meta(type)) {
         return 1;
     }
     plain = PyDict_GetItemWithError(PyBaseObject_Type.tp_dict, b->names.class_);
@@ -187,9 +185,8 @@ ask(td_builder_t *b, PyObject *check, PyObject *first, PyObject *second, char co
     return is;
 }
 
-/* asked gives what isinstance(value, cls) answers, in the same way. */
-static int
-asked(td_builder_t *b, PyObject *value, PyObject *cls, char const *arm)
+int
+td_lying_asked(td_builder_t *b, PyObject *value, PyObject *cls, char const *arm)
 {
     if (cls == Py_None) {
         return 0; /* its library is not there */
@@ -205,12 +202,11 @@ asked_parameter(td_builder_t *b, PyObject *value, char const *arm)
     PyObject *check = PyDict_GetItemWithError(PyType_Type.tp_dict, b->names.instancecheck);
     int       is    = ask(b, check, b->tables.parameter, value, arm);
 
-    return is != 0 ? is : asked(b, value, b->tables.tensor, arm);
+    return is != 0 ? is : td_lying_asked(b, value, b->tables.tensor, arm);
 }
 
-/* takes_in stops where an object's lie, or the truth about it, is believed. */
-static int
-takes_in(td_builder_t *b, char const *arm)
+int
+td_lying_takes_in(td_builder_t *b, char const *arm)
 {
     td_stop_unsupported(b, arm, __func__,
                         "an object that answers isinstance() itself, and is believed");
@@ -233,9 +229,9 @@ td_lying_allowed(td_builder_t *b, PyObject *value)
     }
     has = td_tables_has(b->tables.allowed_ids, value);
     for (size_t i = 0; has == 0 && i < sizeof classes / sizeof *classes; i++) {
-        has = asked(b, value, classes[i], "L488/if/T");
+        has = td_lying_asked(b, value, classes[i], "L488/if/T");
     }
-    return has > 0 ? takes_in(b, "L488/if/T") : has;
+    return has > 0 ? td_lying_takes_in(b, "L488/if/T") : has;
 }
 
 int
@@ -247,9 +243,9 @@ td_lying_key(td_builder_t *b, td_at_t const *at, PyObject *key)
         is = 1; /* by its source alone */
     }
     if (is == 0) {
-        is = asked(b, key, b->tables.enum_class, "L411/if/T");
+        is = td_lying_asked(b, key, b->tables.enum_class, "L411/if/T");
     }
-    return is > 0 ? takes_in(b, "L411/if/T") : is;
+    return is > 0 ? td_lying_takes_in(b, "L411/if/T") : is;
 }
 
 /* ---- the ladder ------------------------------------------------------------------------ */
@@ -264,12 +260,33 @@ by_type(td_builder_t *b, td_at_t const *at, PyObject *value)
            td_is_device_mesh(b, at, value);
 }
 
-/* believed: where what an object says of itself ends the ladder. */
+/* believed follows an answer that ends the ladder, where the answer alone makes the
+   tracker: nothing else is asked of the object. */
 static bool
 believed(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *cls, char const *arm,
          td_var_t *out)
 {
-    return cls == b->tables.stream ? td_wrap_stream(b, at, value, out) : takes_in(b, arm) > 0;
+    td_tables_t const *T = &b->tables;
+    struct {
+        PyObject *cls; /* borrowed */
+        bool (*wrap)(td_builder_t *, td_at_t const *, PyObject *, td_var_t *);
+    } const followed[] = {
+        {T->enum_class, td_wrap_enum},
+        {T->special_generic_alias, td_wrap_typing},
+        {T->union_generic_alias, td_wrap_typing},
+        {T->function_ctx, td_wrap_autograd_context},
+        {T->stream, td_wrap_stream},
+        {(PyObject *)&PyGetSetDescr_Type, td_wrap_getset},
+        {(PyObject *)&_PyMethodWrapper_Type, td_wrap_method_wrapper},
+    };
+
+    for (size_t i = 0; i < sizeof followed / sizeof *followed; i++) {
+        if (cls == followed[i].cls) {
+            td_trail_add(b, at, arm, __func__);
+            return followed[i].wrap(b, at, value, out);
+        }
+    }
+    return td_lying_takes_in(b, arm) > 0;
 }
 
 /* ask_all asks everything that the reference asks: 0 when each answer is no; 1 when the
@@ -281,7 +298,7 @@ ask_all(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out, bool
     int                is = 0;
 
 #define ASKED(cls, arm)                                            \
-    is = asked(b, value, (PyObject *)(cls), arm);                  \
+    is = td_lying_asked(b, value, (PyObject *)(cls), arm);         \
     if (is != 0) {                                                 \
         *good = is > 0 && believed(b, at, value, (cls), arm, out); \
         return 1;                                                  \
@@ -315,12 +332,12 @@ td_wrap_lying(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out
 {
     bool good = false;
 
-    if (has_lying_meta(Py_TYPE(value))) {
+    if (td_has_lying_meta(Py_TYPE(value))) {
         return td_stop_unsupported(b, "L377/alt/miss", __func__,
                                    "an object whose class's class answers in its place");
     }
     if (by_type(b, at, value)) {
-        return takes_in(b, "L377/alt/miss") > 0;
+        return td_lying_takes_in(b, "L377/alt/miss") > 0;
     }
     if (ask_all(b, at, value, out, &good) != 0) {
         return good;

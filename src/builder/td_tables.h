@@ -15,7 +15,7 @@
 /* X(key, kind)  kind: CLASS a class; OPTION a class, or None where the library is
    missing; OBJECT anything; IDS a set of int; TEXT a str. */
 #define TD_TABLE_LIST(X)                                                                           \
-    X(enum_class, CLASS) X(flag_class, CLASS)                                                      \
+    X(enum_class, CLASS) X(flag_class, CLASS) X(abc_meta, CLASS)                                   \
     X(ordered_dict, CLASS) X(default_dict, CLASS) X(deque, CLASS) X(odict_values, CLASS) X(        \
         tuple_iterator, CLASS) X(nullcontext, CLASS) X(partial, CLASS) X(special_generic_alias,    \
                                                                          CLASS)                    \

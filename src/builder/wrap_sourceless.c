@@ -405,6 +405,82 @@ known_by_type(td_builder_t *b, PyObject *value, td_class_t *cls)
     return NULL;
 }
 
+/* ---- objects that answer isinstance() themselves -------------------------------------- */
+
+/* One question, the arm of a yes, and the tracker that a yes alone makes (NONE: it takes
+   more than the answer). */
+typedef struct {
+    PyObject   *cls; /* borrowed */
+    char const *arm;
+    td_class_t  tracker;
+} question_t;
+
+enum { QUESTIONS_BEFORE_ALLOWED = 2, QUESTION_CNT = 10 };
+
+static bool
+is_plain_dict(td_builder_t *b, PyObject *value)
+{
+    return PyDict_Check(value) && Py_TYPE(value)->tp_getattro == PyObject_GenericGetAttr &&
+           !has_own_items(b, value);
+}
+
+/* believe follows an answer.  Who says that it is a list or a tuple is looked up by its
+   type, which is neither. */
+static bool
+believe(td_builder_t *b, PyObject *value, question_t const *question, bool is_first, td_var_t *out)
+{
+    if (question->tracker != TD_CLASS_NONE) {
+        td_trail_add(b, &nowhere, question->arm, __func__);
+        return plain(b, question->tracker, value, out);
+    }
+    if (question->cls == (PyObject *)&PyDict_Type && is_plain_dict(b, value)) {
+        return wrap_dict(b, value, is_first, out);
+    }
+    if (question->cls == (PyObject *)&PyTuple_Type || question->cls == (PyObject *)&PyList_Type) {
+        PyObject *text = type_text(b, "", value); /* borrowed from the keep */
+
+        return text != NULL && td_stop_raise_text(b, "L1783/if/T", __func__, "KeyError", text);
+    }
+    return td_lying_takes_in(b, question->arm) > 0;
+}
+
+static bool
+wrap_lying(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
+{
+    question_t const questions[QUESTION_CNT] = {
+        {b->tables.variable_tracker, "L1758/if/T", TD_CLASS_NONE},
+        {b->tables.default_factory_class, "L1762/ret/reached", TD_CLASS_UserDefinedObjectVariable},
+        {(PyObject *)&PyFunction_Type, "L1772/ret/reached", TD_CLASS_NONE},
+        {b->tables.enum_class, "L1774/ret/reached", TD_CLASS_EnumVariable},
+        {(PyObject *)&PyType_Type, "L1776/ret/reached", TD_CLASS_UserDefinedClassVariable},
+        {b->tables.abc_meta, "L1776/ret/reached", TD_CLASS_UserDefinedClassVariable},
+        {(PyObject *)&PyDict_Type, "L1778/ret/reached", TD_CLASS_NONE},
+        {(PyObject *)&PyTuple_Type, "L1785/ret/reached", TD_CLASS_NONE},
+        {(PyObject *)&PyList_Type, "L1785/ret/reached", TD_CLASS_NONE},
+        {(PyObject *)&_PyMethodWrapper_Type, "L1787/ret/reached", TD_CLASS_MethodWrapperVariable},
+    };
+    int cnt = td_switch(b, TD_SWITCH_METHOD_WRAPPER) ? QUESTION_CNT : QUESTION_CNT - 1;
+
+    if (td_has_lying_meta(Py_TYPE(value))) {
+        return td_stop_unsupported(b, "L1758/if/T", __func__,
+                                   "an object whose class's class answers in its place");
+    }
+    for (int i = TD_PLANT(QUESTION_SAVED) ? 1 : 0; i < cnt; i++) {
+        int is = 0;
+
+        if (i == QUESTIONS_BEFORE_ALLOWED && td_lying_allowed(b, value) != 0) {
+            return false;
+        }
+        is = td_lying_asked(b, value, questions[i].cls, questions[i].arm);
+        if (is != 0) {
+            return is > 0 && believe(b, value, &questions[i], is_first, out);
+        }
+    }
+    return refuse(b, value);
+}
+
+/* ---- SourcelessBuilder.__call__, the whole ---------------------------------------------- */
+
 static bool
 wrap(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
 {
@@ -412,12 +488,11 @@ wrap(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
     char const *arm  = NULL;
     int         lies = td_is_lying(b, &nowhere, value);
 
-    if (lies != 0 || td_is_a(value, b->tables.variable_tracker)) {
-        return lies < 0 ? false
-                        : td_stop_unsupported(b, "L1758/if/T", __func__,
-                                              lies ? "an object whose class answers isinstance() "
-                                                     "itself"
-                                                   : "a tracker for an object");
+    if (lies != 0) {
+        return lies > 0 && wrap_lying(b, value, is_first, out);
+    }
+    if (td_is_a(value, b->tables.variable_tracker)) {
+        return td_stop_unsupported(b, "L1758/if/T", __func__, "a tracker for an object");
     }
     arm = known(b, value, &cls);
     if (b->stop.kind != TD_STOP_NONE) {

@@ -340,6 +340,28 @@ class Lying(Watched):
         return list
 
 
+class LyingMember(Watched):
+    """Says that it is a member of an enum."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self):
+        note(self, "__class__")
+        return Color
+
+
+class LyingClass(Watched):
+    """Says that it is a class."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self):
+        note(self, "__class__")
+        return type
+
+
 def _logging_pair() -> type:
     """A namedtuple class whose instances say when they are measured or iterated.
 

@@ -102,6 +102,8 @@ static live_row_t const rows[] = {
     {"%0 = module comparing\n", "hash(o[0]) and o[0] != 1 and u == ['0.__hash__', '0.__eq__']"},
     {"%0 = object CustomGetattr\n", "not hasattr(o[0], 'nothing') and u == ['0.__getattr__']"},
     {"%0 = object Lying\n", "isinstance(o[0], list) and u == ['0.__class__']"},
+    {"%0 = object LyingMember\n", "isinstance(o[0], objects.Color) and u == ['0.__class__']"},
+    {"%0 = object LyingClass\n", "isinstance(o[0], type) and u == ['0.__class__']"},
     {"%0 = object CustomSetattr\n", "[setattr(o[0], 'x', 1)] and u == ['0.__setattr__']"},
 };
 

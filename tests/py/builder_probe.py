@@ -5,6 +5,7 @@
 """
 from __future__ import annotations
 
+import abc
 import collections
 import dataclasses
 import enum
@@ -80,6 +81,7 @@ class Slots:
 
 
 KEPT = Plain()
+KEPT_TOO = {1, 2}
 
 
 class Answering:
@@ -92,6 +94,23 @@ class Answering:
         if name == "__module__":
             return object.__getattribute__(self, "answer")
         return object.__getattribute__(self, name)
+
+
+class Saying:
+    """Says that it is of the class that it was given."""
+
+    def __init__(self, said):
+        object.__setattr__(self, "said", said)
+
+    @property
+    def __class__(self):
+        return object.__getattribute__(self, "said")
+
+
+class SayingDict(dict):
+    """A dict that says that it is a set, and is found out by its type."""
+
+    __class__ = property(lambda self: set)
 
 
 class RaisingClass:
@@ -272,6 +291,10 @@ VALUES = {
     "proxy": lambda: weakref.proxy(KEPT), "proxy_dead": lambda: weakref.proxy(Plain()),
     "liars": lambda: (lambda o: [o, (o,), {"k": o}])(objects.Lying()), "liar_key": lambda: {objects.Lying(): 5},
     "liar_member": lambda: frozenset({objects.Lying()}), "answers": lambda: Answering(), "answers_wrong": lambda: Answering(5),
+    "says_enum": lambda: [Saying(Color), 5], "says_typing": lambda: (Saying(typing._SpecialGenericAlias),),
+    "says_getset": lambda: Saying(types.GetSetDescriptorType), "says_wrapper": lambda: Saying(types.MethodWrapperType),
+    "says_set": lambda: Saying(set), "says_tuple": lambda: [Saying(tuple)], "dict_says_set": lambda: SayingDict(a=[5]),
+    "says_context": lambda: Saying(torch.autograd.function.FunctionCtx), "proxies": lambda: [weakref.proxy(KEPT_TOO)],
     "raising_class": lambda: [RaisingClass()], "raising_module": lambda: RaisingModule(), "mentioned": lambda: Mentioned(),
     "module_asked": lambda: asked_module(AttributeError), "module_raising": lambda: asked_module(ValueError),
     "module_says": lambda: asked_module(None), "module_number": lambda: asked_module(5),
@@ -388,6 +411,7 @@ def _cycle(value, put):
 
 #: What SourcelessBuilder alone knows, or knows in another way.
 SOURCELESS = {
+    "says_type": lambda: [Saying(type)], "says_abc": lambda: (Saying(abc.ABCMeta),), "says_own": lambda: Saying(Saying),
     "default_factory": lambda: dataclasses._HAS_DEFAULT_FACTORY, "wrapper": lambda: (1).__add__,
     "list_cycle": lambda: _cycle([], lambda l: l.append(l)), "dict_cycle": lambda: _cycle({}, lambda d: d.update(a=d)),
     "list_in_dict_cycle": lambda: _cycle({}, lambda d: d.update(a=[d])), "list_subclass": lambda: type("L", (list,), {})([1]),

@@ -9,7 +9,7 @@ import pytest
 
 #: What the subject says it does not have, by the reference's arm: nothing else of the
 #: probe may be unsupported.
-UNSUPPORTED: set[str] = {"L1758/if/T", "L1206/if/T"}
+UNSUPPORTED: set[str] = {"L1206/if/T"}
 
 
 @pytest.fixture(scope="module")
