@@ -92,7 +92,8 @@ static struct {
     {TD_KIND_PYMODULE, "os numpy objects json operator silent raising"},
     {TD_KIND_TORCH, "add relu functional Tensor Linear aten_add sqrt math torch radd"},
     {TD_KIND_ENUM, "Color_RED Color_BLUE Level_LOW"},
-    {TD_KIND_OBJECT, "Plain CustomSetattr CustomGetattr Data Counting Raising Lying LyingMember LyingClass"},
+    {TD_KIND_OBJECT,
+     "Plain CustomSetattr CustomGetattr Data Counting Raising Lying LyingMember LyingClass"},
     {TD_KIND_NN_MODULE, "Linear ReLU Sequential LSTM RNN GRU BatchNorm hooked lazy script patched "
                         "frozen"},
     {TD_KIND_NP_SCALAR, "float32 int64 bool float64 float16 complex64 uint8 uint16 longdouble "
