@@ -16,32 +16,41 @@ VALUE is one of
     ["sym", "SymInt", "s0 + 1", VALUE]               class, expression, hint
     ["known", "x", [0, "base"]]                      the example of a node, or a part of it
     ["fake", 0]                                      one of "fakes"
-    ["seq", "tuple", [VALUE...]]                     list, tuple, set, Size, a named tuple
-    ["other", "Generator"]                           anything else, by its class's name
+    ["seq", "tuple", [VALUE...]]                     list, tuple, set, Size, of torch.return_types
+    ["sub", "tuple", module, name, [VALUE...]]       of a subclass of tuple or list
+    ["dict", [[VALUE, VALUE]...]]                    a dict
+    ["torch", "float32"]  ["device", "cpu"]
+    ["other", "Generator", module, name]             anything else, by its class
     ["strange", "FakeTensor"]                        what a record cannot say
 
 FAKE: size, stride, offset (VALUEs), dtype, device, layout (texts), requires_grad,
-is_leaf, base, grad (VALUEs).
+is_leaf, base, grad (VALUEs), sort: "own" (a fake of this frame), "param" (the same as a
+parameter), "foreign" (a fake of another mode) or "real".
 """
 from __future__ import annotations
 
 import re
+import sys
 import types
 from typing import Any, Callable
 
 import torch
 from torch._dynamo.variables import builder as reference
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx.immutable_collections import immutable_list
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
-_SEQUENCES = {tuple: "tuple", list: "list", immutable_list: "list", torch.Size: "Size"}
+_SEQUENCES = {tuple: "tuple", list: "list", torch.Size: "Size"}
 #: What a fake tensor's instance dict has beside attributes of a program.
 _OWN = {"fake_mode", "fake_device", "constant", "_nonzero_memo", "_nonzero_memo_vc", "_is_param"}
 
 
 def _class_name(cls: type) -> str:
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _is_findable(cls: type) -> bool:
+    """Whether module and name lead to cls again."""
+    return "." not in cls.__qualname__ and vars(sys.modules.get(cls.__module__)).get(cls.__qualname__) is cls
 
 
 def _without_ids(text: str, target: Any) -> str:
@@ -120,18 +129,31 @@ class _World:
             return self.known.get(id(value)) or self._fake(value)
         if cls in _SEQUENCES:
             return ["seq", _SEQUENCES[cls], [self.value(item) for item in value]]
-        if cls is set and all(type(item) in (int, str, bool, type(None)) for item in value):
+        if cls is set and (len(value) < 2 or all(type(item) is int for item in value)):
             return ["seq", "set", [self.value(item) for item in value]]
+        if cls is dict and all(type(key) in (int, str) for key in value):
+            pairs = [[self.value(key), self.value(item)] for key, item in value.items()]
+            return ["strange", "dict"] if "'other'" in repr(pairs) else ["dict", pairs]
+        if cls in (torch.dtype, torch.layout, torch.memory_format):
+            return ["torch", str(value).removeprefix("torch.")]
+        if cls is torch.device:
+            return ["device", str(value)]
         if isinstance(value, tuple) and cls.__module__ == "torch.return_types":
             return ["seq", cls.__name__, [self.value(item) for item in value]]
         # What the builder would take apart is no "other": nothing less than all of it will do.
-        known = isinstance(value, (tuple, list, set, int))
-        return ["strange" if known else "other", cls.__name__]
+        if not _is_findable(cls):
+            return ["strange", cls.__name__]
+        if isinstance(value, (tuple, list)):
+            base = "tuple" if isinstance(value, tuple) else "list"
+            return ["sub", base, cls.__module__, cls.__qualname__, [self.value(item) for item in value]]
+        known = isinstance(value, (set, int))
+        return ["strange" if known else "other", cls.__name__, cls.__module__, cls.__qualname__]
 
     def _fake(self, tensor: torch.Tensor) -> list:
         if id(tensor) in self._made:
             return ["fake", self._made[id(tensor)]]
-        if not self._is_plain(tensor):
+        sort = self._sort(tensor)
+        if sort is None:
             return ["strange", type(tensor).__name__]
         self._kept.append(tensor)
         self._made[id(tensor)] = len(self.fakes)
@@ -142,7 +164,8 @@ class _World:
             stride=[self.value(one) for one in tensor.stride()],
             offset=self.value(tensor.storage_offset()),
             dtype=str(tensor.dtype).removeprefix("torch."),
-            device=str(tensor.fake_device),
+            device=str(tensor.device),
+            sort=sort,
             layout=str(tensor.layout).removeprefix("torch."),
             requires_grad=tensor.requires_grad,
             is_leaf=tensor.is_leaf,
@@ -151,13 +174,17 @@ class _World:
         )
         return made
 
-    def _is_plain(self, tensor: torch.Tensor) -> bool:
-        """A fake tensor of this context about which a record says everything."""
-        return (
-            type(tensor) is FakeTensor and tensor.fake_mode is self.mode and tensor.constant is None
-            and tensor.layout == torch.strided and not tensor.is_quantized and set(vars(tensor)) <= _OWN
-            and not isinstance(tensor, torch.nn.Parameter)
-        )  # fmt: skip
+    def _sort(self, tensor: torch.Tensor) -> str | None:
+        """What sort of tensor it is, if a record says everything about it."""
+        strange = tensor.layout != torch.strided or tensor.is_quantized or torch._is_functional_tensor(tensor)
+        if type(tensor) is torch.Tensor:
+            plain = tensor._base is None and tensor.is_leaf and tensor.grad is None and not vars(tensor)
+            return "real" if plain and not strange else None
+        if type(tensor) is not FakeTensor or strange or tensor.constant is not None or not set(vars(tensor)) <= _OWN:
+            return None
+        if tensor.fake_mode is not self.mode:
+            return None if isinstance(tensor, torch.nn.Parameter) else "foreign"
+        return "param" if isinstance(tensor, torch.nn.Parameter) else "own"
 
 
 class Recording:

@@ -80,6 +80,7 @@ def _classes() -> dict[str, type]:
         "lazy_module": torch.nn.modules.lazy.LazyModuleMixin,
         "script_module": torch.jit._script.RecursiveScriptModule,
         "generation_tracker": mutation_guard.GenerationTracker,
+        "immutable_list": torch.fx.immutable_collections.immutable_list,
         "no_torch_function": torch._C.DisableTorchFunctionSubclass,
     }
     assert len(torch_variables.torch_special_class_types) == 1, "the subject knows one special class"

@@ -52,7 +52,9 @@ typedef struct {
                     owner>" stand for those of what was called and of its __self__
      "fakes"        a list of the tensors that it made, each a dict of "size", "stride"
                     (lists of VALUEs), "offset" (VALUE), "dtype", "device", "layout"
-                    (texts), "requires_grad", "is_leaf" (bools), "base", "grad" (VALUEs)
+                    (texts), "requires_grad", "is_leaf" (bools), "base", "grad" (VALUEs) and
+                    "sort": "own", "param" (a parameter), "foreign" (a fake of another
+                    mode) or "real"
      "moved"        a list of texts: what else it changed, in words
 
    A VALUE is a list that begins with what it is:
@@ -63,7 +65,10 @@ typedef struct {
                               of indices, "base" and "grad" that lead to a part of it
      ["fake", index]          one of "fakes"
      ["seq", class, VALUEs]   a tuple, list, set, Size, or a class of torch.return_types
-     ["other", class]         anything else, by the name of its class
+     ["sub", base, module, class, VALUEs]   of a subclass of the base tuple or list
+     ["dict", [[VALUE, VALUE], ...]]        a dict
+     ["torch", name]  ["device", text]
+     ["other", name, module, class]         anything else, by its class
      ["strange", class]       what a record cannot say */
 
 /* A state record: the context that a frame starts from.  NULL means fresh.  All

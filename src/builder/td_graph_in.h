@@ -67,6 +67,7 @@ struct td_fake {
     uint32_t   ndim;
     uint32_t   number; /* order of creation in the frame */
     bool       requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
+    bool       is_foreign;  /* of a mode that is not the frame's */
     bool       has_symbols; /* in sizes, strides or offset */
     bool       is_copy;     /* no fake but a real copy of a tensor */
     PyObject  *marks;       /* of a copy: its own set of dynamic dims, from the keep, or NULL */

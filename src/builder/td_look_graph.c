@@ -5,6 +5,16 @@
 
 /* ---- values that only a graph has ---------------------------------------------- */
 
+/* other_of: an object of which nothing but its class is known. */
+static td_val_t
+other_of(td_look_t *look, void const *identity, PyObject *cls)
+{
+    uint32_t ordinal = td_obs_ordinal(look->obs, TD_SPACE_OBJECT, identity, NULL);
+
+    return td_obs_triple(look->obs, td_obs_cstr(look->obs, "other"), td_look_value(look, cls),
+                         td_obs_int(look->obs, ordinal));
+}
+
 /* tuple_of: an instance of a subclass of tuple. */
 static td_val_t
 tuple_of(td_look_t *look, td_value_tuple_t const *tuple)
@@ -16,6 +26,9 @@ tuple_of(td_look_t *look, td_value_tuple_t const *tuple)
         td_vals_add(look, &vals, td_look_value(look, PyTuple_GET_ITEM(tuple->items, i)));
     }
     list = td_vals_end(look, &vals);
+    if (tuple->cls == look->b->tables.immutable_list) {
+        return td_form_typed(look->obs, "list", list);
+    }
     if (tuple->cls == look->b->tables.size) {
         return td_form_typed(look->obs, "torch.Size", list);
     }
@@ -45,6 +58,15 @@ special(void *ctx, PyObject *value)
     }
     if ((what = td_value_get(value, TD_VALUE_NUMBER)) != NULL) {
         return td_look_number(look, what);
+    }
+    if ((what = td_value_get(value, TD_VALUE_OTHER)) != NULL) {
+        return other_of(look, what, ((td_value_other_t *)what)->cls);
+    }
+    if ((what = td_value_get(value, TD_VALUE_LIST)) != NULL) {
+        PyObject *cls = ((td_value_tuple_t *)what)->cls;
+
+        return cls == look->b->tables.immutable_list ? tuple_of(look, what)
+                                                     : other_of(look, what, cls);
     }
     what = td_value_get(value, TD_VALUE_TUPLE);
     return what == NULL ? TD_VAL_NONE : tuple_of(look, what);

@@ -4,6 +4,7 @@
 
 #include "base/td_alloc.h"
 #include "builder/td_look.h"
+#include "builder/td_value.h"
 
 /* What a tracker's payload is, by class. */
 typedef enum {
@@ -31,6 +32,7 @@ holds(td_class_t cls)
     case TD_CLASS_TupleVariable:
     case TD_CLASS_NamedTupleVariable:
     case TD_CLASS_DequeVariable:
+    case TD_CLASS_SetVariable:
     case TD_CLASS_SizeVariable:
     case TD_CLASS_SliceVariable:
     case TD_CLASS_RangeVariable:
@@ -341,6 +343,10 @@ put_list(td_look_t *look, td_var_t *var, td_fields_t *fields)
         td_fields_put(fields, TD_FIELD_ListIteratorVariable_index, td_obs_int(look->obs, 0));
         return;
     }
+    if (var->cls == TD_CLASS_SetVariable) {
+        td_fields_put(fields, TD_FIELD_SetVariable_items, items);
+        return;
+    }
     td_fields_put(fields, TD_FIELD_BaseListVariable_items, items);
     if (var->cls == TD_CLASS_SizeVariable) {
         td_fields_put(fields, TD_FIELD_SizeVariable_proxy,
@@ -606,7 +612,7 @@ put_value(td_look_t *look, td_var_t *var, td_fields_t *fields)
     case TD_CLASS_UnspecializedNNModuleVariable:
     case TD_CLASS_FSDPManagedNNModuleVariable:
         td_fields_put(fields, TD_FIELD_UserDefinedObjectVariable_value_type,
-                      td_look_value(look, (PyObject *)Py_TYPE(var->of.value)));
+                      td_look_value(look, td_value_class(var->of.value)));
         break;
     default:
         break;

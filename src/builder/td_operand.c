@@ -103,7 +103,7 @@ of_class(td_builder_t *b, td_class_t cls, PyObject *items)
     PyObject *made = NULL; /* owned, returned */
     PyObject *args = NULL; /* owned */
 
-    if (cls == TD_CLASS_ListVariable) {
+    if (cls == TD_CLASS_ListVariable || cls == TD_CLASS_SetVariable) {
         return items;
     }
     args = PyList_AsTuple(items);
@@ -202,6 +202,7 @@ td_operand_proxy(td_builder_t *b, td_var_t *var)
     case TD_CLASS_TorchVariable:
         return Py_NewRef(var->of.value == NULL ? Py_None : var->of.value);
     case TD_CLASS_ListVariable:
+    case TD_CLASS_SetVariable:
     case TD_CLASS_TupleVariable:
     case TD_CLASS_RangeVariable:
     case TD_CLASS_SliceVariable:

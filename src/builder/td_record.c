@@ -175,6 +175,18 @@ read_numbers(td_builder_t *b, td_record_t *record, PyObject *dict, td_fake_t *fa
     return number_of(b, record, td_dict_find(dict, "offset"), &fake->offset);
 }
 
+/* sort_of reads what sort of tensor it is. */
+static bool
+sort_of(td_builder_t *b, PyObject *dict, td_fake_t *fake)
+{
+    char const *sort = text_of(td_dict_find(dict, "sort"));
+
+    fake->is_param   = is_word(sort, "param");
+    fake->is_foreign = is_word(sort, "foreign");
+    fake->is_copy    = is_word(sort, "real");
+    return fake->is_param || fake->is_foreign || fake->is_copy || is_word(sort, "own") || misfit(b);
+}
+
 static td_fake_t *
 fake_new(td_builder_t *b, td_record_t *record, PyObject *dict)
 {
@@ -189,6 +201,9 @@ fake_new(td_builder_t *b, td_record_t *record, PyObject *dict)
         fake->dtype == NULL ? NULL : torch_attr(b, text_of(td_dict_find(dict, "layout")));
     fake->device = fake->layout == NULL ? NULL : device_of(b, td_dict_find(dict, "device"));
     if (fake->device == NULL || !read_numbers(b, record, dict, fake)) {
+        return NULL;
+    }
+    if (!sort_of(b, dict, fake)) {
         return NULL;
     }
     fake->has_symbols   = fake->has_symbols || fake->offset.expr != NULL;
@@ -318,6 +333,74 @@ of_class(td_builder_t *b, char const *name, PyObject *items)
     return td_value_new(b, TD_VALUE_TUPLE, tuple);
 }
 
+/* class_named gives a class by module and name, from the keep; NULL: stopped. */
+static PyObject *
+class_named(td_builder_t *b, char const *module, char const *name)
+{
+    PyObject *in    = module == NULL ? NULL : td_dict_find(PyImport_GetModuleDict(), module);
+    PyObject *found = in == NULL || name == NULL || !PyModule_Check(in)
+                          ? NULL
+                          : td_dict_find(PyModule_GetDict(in), name); /* borrowed */
+
+    if (found == NULL || !PyType_Check(found)) {
+        misfit(b);
+        return NULL;
+    }
+    return td_keep(b, found) ? found : NULL;
+}
+
+static PyObject *
+subclass_of(td_builder_t *b, td_record_t *record, PyObject *spec)
+{
+    bool              is_tuple = is_word(item_text(spec, 1), "tuple");
+    td_value_tuple_t *tuple    = td_alloc_in(b, sizeof *tuple);
+    PyObject         *items    = NULL; /* owned until kept */
+
+    if (tuple == NULL) {
+        return NULL;
+    }
+    tuple->cls = class_named(b, item_text(spec, 2), item_text(spec, 3));
+    items      = tuple->cls == NULL ? NULL : items_of(b, record, item_of(spec, 4));
+    if (items == NULL || !td_keep_steal(b, items)) {
+        return NULL;
+    }
+    tuple->items = items;
+    return td_value_new(b, is_tuple ? TD_VALUE_TUPLE : TD_VALUE_LIST, tuple);
+}
+
+static PyObject *
+dict_of(td_builder_t *b, td_record_t *record, PyObject *pairs)
+{
+    PyObject *made = PyDict_New(); /* owned, returned */
+
+    for (Py_ssize_t i = 0; made != NULL && pairs != NULL && i < PyList_GET_SIZE(pairs); i++) {
+        PyObject *pair  = PyList_GET_ITEM(pairs, i);                                  /* borrowed */
+        PyObject *key   = value_of(b, record, item_of(pair, 0));                      /* owned */
+        PyObject *value = key == NULL ? NULL : value_of(b, record, item_of(pair, 1)); /* owned */
+
+        if (value == NULL || PyDict_SetItem(made, key, value) < 0) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(key);
+        Py_XDECREF(value);
+    }
+    return made;
+}
+
+static PyObject *
+other_of(td_builder_t *b, PyObject *spec)
+{
+    td_value_other_t *other = td_alloc_in(b, sizeof *other);
+
+    if (other == NULL || item_text(spec, 1) == NULL) {
+        return NULL;
+    }
+    other->name = copy(b, item_text(spec, 1));
+    other->cls =
+        other->name == NULL ? NULL : class_named(b, item_text(spec, 2), item_text(spec, 3));
+    return other->cls == NULL ? NULL : td_value_new(b, TD_VALUE_OTHER, other);
+}
+
 static PyObject *
 sequence_of(td_builder_t *b, td_record_t *record, PyObject *spec)
 {
@@ -355,8 +438,7 @@ float_of(PyObject *text)
 static PyObject *
 special_of(td_builder_t *b, td_record_t *record, char const *word, PyObject *spec)
 {
-    td_num_t   *num  = NULL;
-    char const *name = NULL;
+    td_num_t *num = NULL;
 
     if (is_word(word, "sym")) {
         num = td_alloc_in(b, sizeof *num);
@@ -373,13 +455,23 @@ special_of(td_builder_t *b, td_record_t *record, char const *word, PyObject *spe
     if (is_word(word, "seq")) {
         return sequence_of(b, record, spec);
     }
+    if (is_word(word, "torch")) {
+        return Py_XNewRef(torch_attr(b, item_text(spec, 1)));
+    }
+    if (is_word(word, "device")) {
+        return Py_XNewRef(device_of(b, item_of(spec, 1)));
+    }
+    if (is_word(word, "sub")) {
+        return subclass_of(b, record, spec);
+    }
+    if (is_word(word, "dict")) {
+        return dict_of(b, record, item_of(spec, 1));
+    }
     if (is_word(word, "strange")) {
         td_stop_unsupported(b, asked, __func__, "an operator whose result no record says");
         return NULL;
     }
-    name =
-        is_word(word, "other") && item_text(spec, 1) != NULL ? copy(b, item_text(spec, 1)) : NULL;
-    return name == NULL ? NULL : td_value_new(b, TD_VALUE_OTHER, (void *)(uintptr_t)name);
+    return is_word(word, "other") ? other_of(b, spec) : NULL;
 }
 
 /* value_of reads a VALUE: a new reference; NULL: stopped. */

@@ -54,6 +54,7 @@
         X(dynamic_classes, OBJECT) X(generation_values, OBJECT) /* LIVE dicts: id -> value */      \
         X(lazy_modules, OBJECT)    /* LIVE dict: root module -> what is still to run */            \
         X(default_factory_class, CLASS) X(variable_tracker, CLASS)                                 \
+        X(immutable_list, CLASS)                                                                   \
         X(int_results, OBJECT) /* tuple of functions whose ints stay in the graph */               \
         X(fx_special, OBJECT) /* tuple: set_rng_state, _DisableFuncTorch, _is_in_bad_fork,         \
                                  manual_seed, Stream, current_stream */                            \

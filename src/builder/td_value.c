@@ -4,7 +4,7 @@
 static char const *const names[] = {
     [TD_VALUE_NODE] = "tandem.node",     [TD_VALUE_FAKE] = "tandem.fake",
     [TD_VALUE_NUMBER] = "tandem.number", [TD_VALUE_TUPLE] = "tandem.tuple",
-    [TD_VALUE_OTHER] = "tandem.other",
+    [TD_VALUE_LIST] = "tandem.list",     [TD_VALUE_OTHER] = "tandem.other",
 };
 
 PyObject *
@@ -33,4 +33,12 @@ td_value_is(PyObject *value)
         }
     }
     return false;
+}
+
+PyObject *
+td_value_class(PyObject *value)
+{
+    td_value_other_t *other = td_value_get(value, TD_VALUE_OTHER);
+
+    return other != NULL ? other->cls : (PyObject *)Py_TYPE(value);
 }

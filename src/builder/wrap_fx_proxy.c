@@ -28,22 +28,42 @@ constant(PyObject *value, td_var_t *out)
 
 /* ---- tensors and numbers ------------------------------ */
 
+/* cloned mirrors clone_input of a real tensor: NULL, stopped. */
+static td_fake_t *
+cloned(td_builder_t *b, td_fake_t const *real)
+{
+    td_fake_t *fake = td_alloc_in(b, sizeof *fake);
+
+    if (fake == NULL) {
+        return NULL;
+    }
+    *fake        = *real;
+    fake->number = b->frame.fakes.cnt;
+    if (!TD_ARRAY_PUSH(b->frame.fakes, fake)) {
+        td_stop_nomem(b);
+        return NULL;
+    }
+    return fake;
+}
+
 static bool
 wrap_fake(td_builder_t *b, td_fxnode_t *node, td_fake_t *fake, td_var_t *out)
 {
     td_tensor_var_t *var = td_alloc_in(b, sizeof *var);
 
-    if (var == NULL) {
+    if (var != NULL && fake->is_copy) {
+        fake = cloned(b, fake);
+    }
+    if (var == NULL || fake == NULL) {
         return false;
     }
     node->example          = fake;
     var->node              = node;
     var->fake              = fake;
-    var->class_type        = fake->is_param ? b->tables.parameter : b->tables.tensor;
+    var->class_type        = fake->is_param     ? b->tables.parameter
+                             : fake->is_foreign ? b->tables.fake_tensor
+                                                : b->tables.tensor;
     var->specialized_value = NULL;
-    if (fake->is_param) {
-        return td_stop_unsupported(b, "L1423/bool/op0=T", __func__, "a parameter as a result");
-    }
     td_var_make(out, TD_CLASS_TensorVariable, 0);
     out->of.tensor = var;
     return true;
@@ -146,26 +166,97 @@ plain_size(td_builder_t *b, PyObject *items, td_var_t *out)
     return true;
 }
 
+/* subclass_of gives what a capsule with a sequence holds; NULL: value is none. */
+static td_value_tuple_t *
+subclass_of(PyObject *value)
+{
+    td_value_tuple_t *tuple = td_value_get(value, TD_VALUE_TUPLE);
+
+    return tuple != NULL ? tuple : td_value_get(value, TD_VALUE_LIST);
+}
+
+/* class_of says what the tracker of a sequence is; value is no capsule, or one with tuple. */
 static td_class_t
 class_of(td_builder_t *b, PyObject *value, td_value_tuple_t const *tuple)
 {
-    if (tuple != NULL) {
-        return tuple->cls == b->tables.size ? TD_CLASS_SizeVariable : TD_CLASS_NamedTupleVariable;
+    if (tuple != NULL && tuple->cls == b->tables.size) {
+        return TD_CLASS_SizeVariable;
+    }
+    if (tuple != NULL && tuple->cls != b->tables.immutable_list) {
+        return TD_CLASS_NamedTupleVariable;
+    }
+    if (PyAnySet_Check(value)) {
+        return TD_CLASS_SetVariable;
     }
     return PyTuple_Check(value) ? TD_CLASS_TupleVariable : TD_CLASS_ListVariable;
+}
+
+/* is_named mirrors the assertion on what is left. */
+static bool
+is_named(td_builder_t *b, PyObject *cls)
+{
+    PyTypeObject *type   = (PyTypeObject *)cls;
+    PyObject     *module = td_dict_find(type->tp_dict, "__module__"); /* borrowed, or NULL */
+    PyObject     *text   = NULL;                                      /* owned until kept */
+
+    if (_PyType_Lookup(type, b->names.fields) != NULL ||
+        strncmp(type->tp_name, "torch.return_types.", sizeof "torch.return_types." - 1) == 0) {
+        return true;
+    }
+    text = PyUnicode_FromFormat("expected %S == torch.return_types or named tuple but got %R",
+                                module == NULL ? Py_None : module, cls);
+    if (text == NULL) {
+        return td_stop_python(b);
+    }
+    (void)(td_keep_steal(b, text) &&
+           td_stop_raise_text(b, "L1501/assert/fail", __func__, "AssertionError", text));
+    return false;
+}
+
+/* admit_members mirrors what SetVariable makes of its items. */
+static bool
+admit_members(td_builder_t *b, td_items_t const *list)
+{
+    for (uint32_t i = 0; i < list->cnt; i++) {
+        if (list->items[i].cls != TD_CLASS_ConstantVariable &&
+            list->items[i].cls != TD_CLASS_TensorVariable) {
+            return td_stop_unsupported(b, "L1499/ret/reached", __func__,
+                                       "a set of strange results");
+        }
+    }
+    return true;
+}
+
+/* finish makes the tracker of what was unpacked. */
+static bool
+finish(td_builder_t *b, td_fxnode_t *node, td_class_t cls, td_value_tuple_t const *tuple,
+       td_items_t *list, td_var_t *out)
+{
+    if (cls == TD_CLASS_NamedTupleVariable && !is_named(b, tuple->cls)) {
+        return false;
+    }
+    if (cls == TD_CLASS_SetVariable && !admit_members(b, list)) {
+        return false;
+    }
+    td_var_make(out, cls, 0);
+    out->of.list = list;
+    list->node   = cls == TD_CLASS_SizeVariable ? node : NULL;
+    list->cls    = cls == TD_CLASS_NamedTupleVariable ? tuple->cls : NULL;
+    if (cls == TD_CLASS_ListVariable || cls == TD_CLASS_SetVariable) {
+        list->made_with = (td_mut_t){.cls = TD_CLASS_MutableLocal};
+        out->mut        = TD_PLANT(RESULT_NOT_LOCAL) ? NULL : &list->made_with;
+    }
+    return true;
 }
 
 static bool
 wrap_sequence(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
 {
-    td_value_tuple_t *tuple = td_value_get(value, TD_VALUE_TUPLE);
+    td_value_tuple_t *tuple = subclass_of(value);
     td_class_t        cls   = class_of(b, value, tuple);
     PyObject         *items = NULL; /* owned until kept */
     td_items_t       *list  = NULL;
 
-    if (PyAnySet_Check(value)) {
-        return td_stop_unsupported(b, "L1499/ret/reached", __func__, "a set as a result");
-    }
     items = tuple == NULL ? PySequence_Tuple(value) : Py_NewRef(tuple->items);
     if (items == NULL) {
         return td_stop_python(b);
@@ -178,18 +269,7 @@ wrap_sequence(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out
     }
     node->value = value;
     list        = unpack(b, node, items);
-    if (list == NULL) {
-        return false;
-    }
-    td_var_make(out, cls, 0);
-    out->of.list = list;
-    list->node   = cls == TD_CLASS_SizeVariable ? node : NULL;
-    list->cls    = cls == TD_CLASS_NamedTupleVariable ? tuple->cls : NULL;
-    if (cls == TD_CLASS_ListVariable) {
-        list->made_with = (td_mut_t){.cls = TD_CLASS_MutableLocal};
-        out->mut        = TD_PLANT(RESULT_NOT_LOCAL) ? NULL : &list->made_with;
-    }
-    return true;
+    return list != NULL && finish(b, node, cls, tuple, list, out);
 }
 
 /* ---- what is none of these ------------------------------ */
@@ -215,13 +295,14 @@ callee_text(td_builder_t *b, td_fxnode_t const *node)
 static bool
 refuse(td_builder_t *b, td_fxnode_t *node, PyObject *value)
 {
-    char const *name = td_value_get(value, TD_VALUE_OTHER);
-    PyObject   *what = callee_text(b, node); /* owned */
-    PyObject   *text = NULL;                 /* owned until kept */
+    td_value_other_t const *other = td_value_get(value, TD_VALUE_OTHER);
+    char const             *name  = other == NULL ? Py_TYPE(value)->tp_name : other->name;
+    PyObject               *what  = callee_text(b, node); /* owned */
+    PyObject               *text  = NULL;                 /* owned until kept */
 
+    name = strrchr(name, '.') == NULL ? name : strrchr(name, '.') + 1;
     if (what != NULL) {
-        text = PyUnicode_FromFormat("torch.* op returned non-Tensor %s %s %U",
-                                    name == NULL ? Py_TYPE(value)->tp_name : name,
+        text = PyUnicode_FromFormat("torch.* op returned non-Tensor %s %s %U", name,
                                     node->callee == NULL ? "call_method" : "call_function", what);
         Py_DECREF(what);
     }
@@ -284,7 +365,7 @@ wrap_by_callee(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *ou
     if (!is_special(b, node, DISABLE_FUNCTORCH) && !is_special(b, node, IS_IN_BAD_FORK)) {
         return 0;
     }
-    if (td_value_is(value)) {
+    if (td_value_is(value) && td_value_get(value, TD_VALUE_OTHER) == NULL) {
         td_stop_unsupported(b, "L1463/ret/reached", __func__, "a strange object as a result");
         return -1;
     }
@@ -308,7 +389,7 @@ wrap(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
         return done > 0;
     }
     if (PyTuple_Check(value) || PyList_Check(value) || PyAnySet_Check(value) ||
-        td_value_get(value, TD_VALUE_TUPLE) != NULL) {
+        subclass_of(value) != NULL) {
         return wrap_sequence(b, node, value, out);
     }
     if (value == Py_None || is_special(b, node, MANUAL_SEED)) {

@@ -339,7 +339,8 @@ is_called(td_gen_t const *gen, uint16_t node)
 {
     uint8_t kind = gen->prog->nodes[node].kind;
 
-    return kind == TD_KIND_TORCH || kind == TD_KIND_FUNCTION || kind == TD_KIND_BUILTIN;
+    return kind == TD_KIND_TORCH || kind == TD_KIND_FUNCTION || kind == TD_KIND_BUILTIN ||
+           kind == TD_KIND_CALLEE;
 }
 
 static uint8_t

@@ -17,7 +17,7 @@ static struct {
     {"callable", 5}, {"parameter", 4}, {"iterator", 2},  {"set", 3},     {"enum", 3},
     {"object", 4},   {"module", 4},    {"numpy", 4},     {"partial", 3}, {"typing", 2},
     {"method", 2},   {"autograd", 3},  {"operator", 2},  {"special", 3}, {"pytree", 1},
-    {"subclass", 4}, {"standin", 2},   {"optimizer", 3},
+    {"subclass", 4}, {"standin", 2},   {"optimizer", 3}, {"fxproxy", 2},
 };
 
 static struct {

@@ -1216,3 +1216,129 @@ def pretrained_config_of(*edges):
     """A configuration that holds the edges."""
     _stand_in("transformers.configuration_utils", PretrainedConfig)
     return PretrainedConfig(*edges)
+
+
+# ---- what is called in the graph --------------------------------------------------
+
+
+def give_list(x, *more):
+    """Its arguments as a list."""
+    return [x, *more]
+
+
+def give_empty(*_):
+    """Nothing in a list."""
+    return []
+
+
+def give_ints(*_):
+    """A set without tensors, whose order is the same everywhere."""
+    return {3, 5}
+
+
+def give_set(x, *_):
+    """A set of a tensor."""
+    return {x + 1}
+
+
+def give_frozen_list(x, *_):
+    """A list as graphs hold them."""
+    return torch.fx.immutable_collections.immutable_list([x, 4])
+
+
+def give_nones(x, *_):
+    """A tuple with a None in it."""
+    return x, None, 2
+
+
+def give_nested(x, *_):
+    """Containers in containers."""
+    return (x + 1, [x, (None, 1)]), x
+
+
+def give_point(x, *_):
+    """A namedtuple."""
+    return Point(x + 1, 7)
+
+
+class TupleSub(tuple):
+    """A subclass of tuple that is no namedtuple."""
+
+
+class ListSub(list):
+    """A subclass of list."""
+
+
+def give_tuple_sub(x, *_):
+    """A tuple of no known class."""
+    return TupleSub((x + 1, 2))
+
+
+def give_list_sub(x, *_):
+    """A list of no known class."""
+    return ListSub([x + 1])
+
+
+def give_text(*_):
+    """A str."""
+    return "text"
+
+
+def give_number(*_):
+    """A float."""
+    return 2.5
+
+
+def give_dict(x, *_):
+    """A dict."""
+    return {"x": x, "n": 1}
+
+
+def give_sizes(x, *_):
+    """The size inside a list."""
+    return [x.size(), 2]
+
+
+def give_sym_int(x, *_):
+    """The first size, reckoned with."""
+    return x.size(0) * 2 + 1
+
+
+def give_sym_float(x, *_):
+    """The first size as a float."""
+    return torch.sym_float(x.size(0))
+
+
+def give_sym_bool(x, *_):
+    """What is not known of the first size."""
+    return x.size(0) > 3
+
+
+def give_parameter(x, *_):
+    """A parameter."""
+    return torch.nn.Parameter(x.detach() + 1)
+
+
+_real = torch.empty_strided((2, 3), (1, 2)).fill_(1)
+
+
+def give_real(*_):
+    """A tensor that is not fake."""
+    return _real
+
+
+@functools.cache
+def _foreign() -> torch.Tensor:
+    mode = torch._subclasses.FakeTensorMode()
+    with torch.utils._python_dispatch._disable_current_modes():
+        return mode.from_tensor(torch.ones(3))
+
+
+def give_foreign(*_):
+    """A fake tensor of another mode."""
+    return _foreign()
+
+
+def give_error(x, *_):
+    """Nothing at all."""
+    raise ValueError("nothing to give")

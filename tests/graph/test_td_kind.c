@@ -119,6 +119,10 @@ static struct {
     {TD_KIND_OPTIMIZER, "SGD Adam Adam_stepped RMSprop_stepped two_groups bare"},
     {TD_KIND_OPTIMIZER_PART, "param_groups group"},
     {TD_KIND_STAND_IN, "model_output begun_output undecorated_output pretrained_config"},
+    {TD_KIND_CALLEE, "list empty ints set frozen_list nones nested point tuple_sub "
+                     "list_sub text number dict sizes sym_int sym_float sym_bool parameter "
+                     "real foreign error sym_of get element_size mod constrain manual_seed "
+                     "set_rng_state disable_functorch in_bad_fork nonzero split max"},
     {TD_KIND_SUBCLASS_TENSOR, "Tagged Noting Refusing Quiet QuietParameter"},
 };
 
