@@ -114,7 +114,7 @@ def _distributed() -> dict[str, Any]:
             result["device_mesh"] = DeviceMesh
             result["placement"] = Placement
         result["data_parallel"] = torch.nn.parallel.distributed.DistributedDataParallel
-        result["collectives"] = tuple(functions._traceable_collective_remaps())
+        result["collectives"] = tuple(functions._traceable_collective_remaps().items())
     return result
 
 

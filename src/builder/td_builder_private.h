@@ -471,6 +471,10 @@ bool td_has_lying_meta(PyTypeObject *type);
 int td_lying_asked(td_builder_t *b, PyObject *value, PyObject *cls, char const *arm);
 int td_lying_takes_in(td_builder_t *b, char const *arm);
 
+/* td_stand_in gives the function that a collective is rewritten to (borrowed), NULL where it
+   is none. */
+PyObject *td_stand_in(td_builder_t *b, PyObject *value);
+
 /* td_lying_allowed mirrors is_allowed, td_lying_key the condition on the keys of a dict, for
    an object that td_is_lying holds. */
 int td_lying_allowed(td_builder_t *b, PyObject *value);

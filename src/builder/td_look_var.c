@@ -49,6 +49,7 @@ holds(td_class_t cls)
     case TD_CLASS_SymNodeVariable:
         return HOLDS_SYM;
     case TD_CLASS_UserFunctionVariable:
+    case TD_CLASS_CollectiveFunctionRewriteVariable:
         return HOLDS_FUNCTION;
     case TD_CLASS_GetAttrVariable:
         return HOLDS_ATTR;
@@ -633,6 +634,12 @@ put_function(td_look_t *look, td_function_t const *function, td_fields_t *fields
     td_fields_put(fields, TD_FIELD_UserFunctionVariable_fn, td_look_value(look, function->fn));
     td_fields_put(fields, TD_FIELD_UserFunctionVariable_is_constant,
                   td_obs_bool(look->obs, function->is_constant));
+    if (function->orig_fn != NULL) {
+        td_fields_put(fields, TD_FIELD_CollectiveFunctionRewriteVariable_orig_fn,
+                      td_look_value(look, function->orig_fn));
+        td_fields_put(fields, TD_FIELD_CollectiveFunctionRewriteVariable_orig_source,
+                      td_look_source(look, function->orig_source));
+    }
 }
 
 static void

@@ -367,11 +367,26 @@ td_is_numpy(td_builder_t *b, td_at_t const *at, PyObject *value)
     return td_is_a(value, b->tables.ndarray) ? 1 : has_id(b, b->tables.numpy_ids, value);
 }
 
+PyObject *
+td_stand_in(td_builder_t *b, PyObject *value)
+{
+    PyObject *pairs = b->tables.collectives; /* borrowed */
+
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); i++) {
+        PyObject *pair = PyTuple_GET_ITEM(pairs, i); /* borrowed */
+
+        if (PyTuple_GET_ITEM(pair, 0) == value) {
+            return PyTuple_GET_ITEM(pair, 1);
+        }
+    }
+    return NULL;
+}
+
 int
 td_is_collective(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
     UNUSED_AT;
-    return in_tuple(b->tables.collectives, value);
+    return td_stand_in(b, value) != NULL;
 }
 
 int

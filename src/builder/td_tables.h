@@ -29,7 +29,7 @@
                                     X(ndarray, OPTION) X(np_number, OPTION) X(device_mesh, OPTION) \
                                         X(placement, OPTION) X(process_group, OPTION)              \
                                             X(collectives,                                         \
-                                              OBJECT) /* tuple of functions that are rewritten */  \
+                                              OBJECT) /* tuple of (function, its stand-in) */      \
         X(signature, OBJECT) X(comptime, OBJECT) X(dataclass_fields, OBJECT)                       \
             X(isinstance, OBJECT)                                                                  \
             X(as_tensor, OBJECT) X(new_tensor, OBJECT) /* torch.as_tensor, torch.tensor */         \

@@ -29,13 +29,13 @@ typedef struct td_var td_var_t;
 
 /* Payload of list-like trackers. */
 typedef struct {
-    td_var_t *items; /* cnt of them */
-    uint32_t  cnt;
-    td_mut_t  made_with; /* mutable_local at construction; cls 0: None */
-    td_fxnode_t *node;   /* proxy of a SizeVariable, or NULL */
-    PyObject *cls;       /* tuple_cls of NamedTupleVariable; else NULL (borrowed from the frame's
+    td_var_t    *items; /* cnt of them */
+    uint32_t     cnt;
+    td_mut_t     made_with; /* mutable_local at construction; cls 0: None */
+    td_fxnode_t *node;      /* proxy of a SizeVariable, or NULL */
+    PyObject    *cls;       /* tuple_cls of NamedTupleVariable; else NULL (borrowed from the frame's
                             keep) */
-    uint32_t  mark;      /* for whoever walks trackers: the last walk that was here */
+    uint32_t     mark;      /* for whoever walks trackers: the last walk that was here */
 } td_items_t;
 
 /* Payload of dict trackers. */
@@ -66,10 +66,12 @@ typedef struct {
     bool         is_one; /* the tracker stands for number == 1, a bool */
 } td_sym_var_t;
 
-/* Payload of UserFunctionVariable. */
+/* Payload of UserFunctionVariable, and of a collective that another one stands in for. */
 typedef struct {
-    PyObject *fn; /* borrowed from the frame's keep */
-    bool      is_constant;
+    PyObject   *fn; /* borrowed from the frame's keep */
+    bool        is_constant;
+    PyObject   *orig_fn;     /* what fn stands in for; borrowed from the frame's keep */
+    td_src_id_t orig_source; /* where that was */
 } td_function_t;
 
 /* Payload of GetAttrVariable. */

@@ -147,7 +147,7 @@ td_function_variable(td_builder_t *b, char const *arm, PyObject *value, td_funct
     if (*function == NULL) {
         return false;
     }
-    (*function)->fn = unwrapped(b, value);
+    **function = (td_function_t){.fn = unwrapped(b, value)};
     if (marked != NULL && !PyBool_Check(marked)) {
         return td_stop_unsupported(b, arm, __func__, "a _dynamo_marked_constant that is no bool");
     }
@@ -168,6 +168,60 @@ td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
     }
     td_var_make(out, TD_CLASS_UserFunctionVariable, guard);
     out->source      = at->id;
+    out->of.function = function;
+    return true;
+}
+
+/* stand_in_source mirrors _traceable_collectives_source: where the stand-in is found. */
+static bool
+stand_in_source(td_builder_t *b, PyObject *fn, td_at_t *at)
+{
+    PyObject **root = td_alloc_in(b, sizeof *root);
+    PyObject  *path = NULL; /* owned */
+    td_at_t    base = {0};
+    bool       good = false;
+
+    if (root == NULL) {
+        return false;
+    }
+    *root = b->names.torch;
+    base  = td_source_block_add(&b->frame.sources, NULL, TD_SOURCE_CLASS_GlobalSource,
+                                TD_PAYLOAD_KEYS, root, NULL, 1, TD_WHERE_GLOBAL);
+    path  = PyUnicode_FromFormat("distributed._functional_collectives.%U",
+                                 ((PyFunctionObject *)fn)->func_name);
+    if (base.id == 0) {
+        td_stop_nomem(b);
+    } else if (path == NULL) {
+        td_stop_python(b);
+    } else {
+        good = td_source_attr(b, &base, TD_SOURCE_CLASS_AttrSource, path, at);
+    }
+    Py_XDECREF(path);
+    return good;
+}
+
+/* td_wrap_collective mirrors the branch of collectives that have a traceable stand-in; the
+   builder goes on with the stand-in's source. */
+bool
+td_wrap_collective(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    PyObject      *fn       = td_stand_in(b, value); /* borrowed */
+    td_function_t *function = NULL;
+    td_guard_id_t  guard    = 0;
+    td_at_t        moved    = {0};
+
+    if (!stand_in_source(b, fn, &moved)) {
+        return false;
+    }
+    b->moved = TD_PLANT(COLLECTIVE_UNMOVED) ? *at : moved;
+    if (!td_make_guards(b, &b->moved, TD_GUARD_FUNCTION_MATCH, &guard) ||
+        !td_function_variable(b, "L556/ret/reached", fn, &function) || !td_keep(b, value)) {
+        return false;
+    }
+    function->orig_fn     = value;
+    function->orig_source = at->id;
+    td_var_make(out, TD_CLASS_CollectiveFunctionRewriteVariable, guard);
+    out->source      = b->moved.id;
     out->of.function = function;
     return true;
 }
