@@ -13,7 +13,8 @@ pytestmark = pytest.mark.release
 TRACKERS = (
     "ConstantVariable", "ListVariable", "TupleVariable", "SizeVariable", "NamedTupleVariable", "DequeVariable",
     "RangeVariable", "SliceVariable", "ConstDictVariable", "DefaultDictVariable", "TensorVariable",
-    "UserFunctionVariable", "CollectiveFunctionRewriteVariable", "BuiltinVariable", "TorchVariable", "UserDefinedClassVariable", "PythonModuleVariable",
+    "UserFunctionVariable", "CollectiveFunctionRewriteVariable",
+    "BuiltinVariable", "TorchVariable", "UserDefinedClassVariable", "PythonModuleVariable",
     "SkipFilesVariable", "SymNodeVariable",
     "AutogradFunctionVariable", "AutogradFunctionContextVariable", "GetAttrVariable", "OptimizerVariable",
     "DataClassVariable", "HFPretrainedConfigVariable", "TensorWithTFOverrideVariable", "TensorSubclassVariable",
