@@ -28,7 +28,7 @@ td_val_t td_look_guards(td_look_t *look, td_guard_id_t const *guards, uint32_t c
 td_val_t td_look_shape(td_look_t *look, td_num_t const *nums, uint32_t cnt);
 td_val_t td_look_number(td_look_t *look, td_num_t const *num);
 td_val_t td_look_fake(td_look_t *look, td_fake_t *fake);  /* NULL is None */
-td_val_t td_look_made(td_look_t *look, PyObject *tensor); /* a Tensor that the builder made */
+td_val_t td_look_real(td_look_t *look, PyObject *tensor); /* a Tensor that is no node's */
 /* td_look_init_canon starts look->canon, which knows what td_value.h has. */
 bool td_look_init_canon(td_look_t *look);
 

@@ -36,16 +36,19 @@ tuple_of(td_look_t *look, td_value_tuple_t const *tuple)
                          td_look_value(look, tuple->cls));
 }
 
-/* special is the td_canon_special_t of a look.  A tensor that no program brought is one
-   that the builder made. */
+/* special is the td_canon_special_t of a look.  A tensor that is no object of the
+   program's is one that the builder made, or one of those objects (an optimizer has
+   parameters of its own). */
 static td_val_t
 special(void *ctx, PyObject *value)
 {
-    td_look_t *look = ctx;
-    void      *what = NULL;
+    td_look_t         *look   = ctx;
+    td_tables_t const *tables = &look->b->tables;
+    PyObject          *type   = (PyObject *)Py_TYPE(value);
+    void              *what   = NULL;
 
-    if ((PyObject *)Py_TYPE(value) == look->b->tables.tensor) {
-        return td_look_made(look, value);
+    if (type == tables->tensor || type == tables->parameter) {
+        return td_look_real(look, value);
     }
     if (!PyCapsule_CheckExact(value)) {
         return TD_VAL_NONE;
@@ -182,9 +185,46 @@ attribute(td_look_t *look, PyObject *tensor, PyObject *name)
     return val;
 }
 
+/* own_attributes: what the instance dict of a real tensor has beyond the schema's rows. */
+static td_val_t
+own_attributes(td_look_t *look, PyObject *tensor)
+{
+    PyObject  *dict = PyObject_GenericGetDict(tensor, NULL); /* owned */
+    PyObject  *name, *value;                                 /* borrowed */
+    Py_ssize_t pos  = 0;
+    td_vals_t  vals = {0};
+
+    look->failed = look->failed || dict == NULL;
+    while (dict != NULL && PyDict_Next(dict, &pos, &name, &value)) {
+        char const *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+
+        if (text == NULL || td_field_find(TD_CLASS_Tensor, text) == TD_FIELD_NONE) {
+            td_vals_add(
+                look, &vals,
+                td_obs_pair(look->obs, td_look_value(look, name), td_look_value(look, value)));
+        }
+    }
+    PyErr_Clear();
+    Py_XDECREF(dict);
+    return td_vals_end(look, &vals);
+}
+
+/* gradient: asking a tensor that is no leaf for its gradient warns, and there is none. */
+static td_val_t
+gradient(td_look_t *look, PyObject *tensor)
+{
+    PyObject *leaf = td_call_attr(tensor, look->b->names.is_leaf); /* owned */
+    bool      has  = leaf == Py_True;
+
+    PyErr_Clear();
+    look->failed = look->failed || leaf == NULL;
+    Py_XDECREF(leaf);
+    return has ? attribute(look, tensor, look->b->names.grad) : td_obs_null(look->obs);
+}
+
 /* Where a real tensor begins in its memory is not said: it may be anywhere. */
 td_val_t
-td_look_made(td_look_t *look, PyObject *tensor)
+td_look_real(td_look_t *look, PyObject *tensor)
 {
     td_names_t const *names   = &look->b->names;
     td_obs_t         *obs     = look->obs;
@@ -195,19 +235,20 @@ td_look_made(td_look_t *look, PyObject *tensor)
     if (again) {
         return td_form_again(obs, ordinal);
     }
-    td_fields_put(&fields, TD_FIELD_Tensor_type, td_look_value(look, look->b->tables.tensor));
+    td_fields_put(&fields, TD_FIELD_Tensor_type, td_canon_type(&look->canon, Py_TYPE(tensor)));
     td_fields_put(&fields, TD_FIELD_Tensor_size, ints(look, tensor, names->size));
     td_fields_put(&fields, TD_FIELD_Tensor_stride, ints(look, tensor, names->stride));
     td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, td_obs_null(obs));
     td_fields_put(&fields, TD_FIELD_Tensor_dtype, attribute(look, tensor, names->dtype));
     td_fields_put(&fields, TD_FIELD_Tensor_device, attribute(look, tensor, names->device));
     td_fields_put(&fields, TD_FIELD_Tensor_layout, attribute(look, tensor, names->layout));
-    td_fields_put(&fields, TD_FIELD_Tensor_requires_grad, td_obs_bool(obs, false));
-    td_fields_put(&fields, TD_FIELD_Tensor_is_leaf, td_obs_bool(obs, true));
+    td_fields_put(&fields, TD_FIELD_Tensor_requires_grad,
+                  attribute(look, tensor, names->requires_grad));
+    td_fields_put(&fields, TD_FIELD_Tensor_is_leaf, attribute(look, tensor, names->is_leaf));
     td_fields_put(&fields, TD_FIELD_Tensor_constant, td_obs_null(obs));
-    td_fields_put(&fields, TD_FIELD_Tensor_base, td_obs_null(obs));
-    td_fields_put(&fields, TD_FIELD_Tensor_grad, td_obs_null(obs));
-    td_fields_put(&fields, TD_FIELD_Tensor_attributes, td_obs_list(obs, NULL, 0));
+    td_fields_put(&fields, TD_FIELD_Tensor_base, attribute(look, tensor, names->base));
+    td_fields_put(&fields, TD_FIELD_Tensor_grad, gradient(look, tensor));
+    td_fields_put(&fields, TD_FIELD_Tensor_attributes, own_attributes(look, tensor));
     return td_obs_record(obs, TD_CLASS_Tensor, fields.at, fields.cnt);
 }
 

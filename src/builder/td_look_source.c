@@ -220,20 +220,17 @@ static td_val_t
 payload(td_look_t *look, td_guard_t const *guard)
 {
     td_form_keyword_t keyword = {0};
-    uint32_t          ordinal = 0;
 
     if (guard->kind == TD_GUARD_DUPLICATE_INPUT) {
         keyword = (td_form_keyword_t){.keyword = "source_b",
                                       .form    = td_look_source(look, guard->source_b)};
         return td_form_payload(look->obs, &keyword, 1);
     }
-    if (guard->is_strong) {
-        keyword =
-            (td_form_keyword_t){.keyword = "value", .form = td_look_value(look, guard->tensor)};
-        return td_form_payload(look->obs, &keyword, 1);
+    keyword = (td_form_keyword_t){.keyword = "value", .form = td_look_value(look, guard->tensor)};
+    if (!guard->is_strong) {
+        keyword.form = td_form_typed(look->obs, "weakref", keyword.form);
     }
-    ordinal = td_obs_ordinal(look->obs, TD_SPACE_OBJECT, guard->tensor, NULL);
-    return td_form_tensor_match(look->obs, ordinal);
+    return td_form_payload(look->obs, &keyword, 1);
 }
 
 static td_val_t

@@ -146,12 +146,31 @@ live_setting(size_t key, size_t value)
     return place == NULL ? NULL : *place;
 }
 
+/* made_once calls a factory that makes one object a process, which may import. */
+static int
+made_once(PyObject *choice)
+{
+    PyObject *info   = PyObject_GetAttrString(choice, "cache_info"); /* owned */
+    PyObject *result = info == NULL ? NULL : PyObject_CallNoArgs(choice);
+    int       made   = info == NULL || result != NULL ? 0 : -1;
+
+    if (info == NULL) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(info);
+    Py_XDECREF(result);
+    return made;
+}
+
 static int
 choices_fetch(void)
 {
     for (unsigned kind = 0; kind < TD_KIND_TAG_END; kind++) {
         for (size_t idx = 0; idx < td_choice_cnt((uint8_t)kind); idx++) {
-            if (live_choice((td_kind_t)kind, idx) == NULL) {
+            PyObject *choice = live_choice((td_kind_t)kind, idx); /* borrowed */
+
+            if (choice == NULL ||
+                (live_choice_is_factory((td_kind_t)kind, idx) && made_once(choice) < 0)) {
                 return -1;
             }
         }

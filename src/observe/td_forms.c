@@ -15,7 +15,7 @@
     X(NODE, "node")     \
     X(ENUM, "enum")     \
     X(GLOBAL, "global") \
-    X(CLASS, "class") X(BYTES, "bytes") X(WEAKREF, "weakref") X(TUPLE, "tuple") X(VALUE, "value")
+    X(CLASS, "class") X(BYTES, "bytes") X(TUPLE, "tuple") X(VALUE, "value")
 
 typedef enum {
     WORD_BEFORE = TD_SOURCE_CLASS_CNT - 1,
@@ -374,18 +374,6 @@ td_form_payload(td_obs_t *obs, td_form_keyword_t const *keywords, size_t keyword
         items[idx] = td_obs_pair(obs, td_obs_cstr(obs, keywords[idx].keyword), keywords[idx].form);
     }
     return td_obs_list(obs, items, keyword_cnt);
-}
-
-td_val_t
-td_form_weakref(td_obs_t *obs, uint32_t ordinal)
-{
-    return td_obs_pair(obs, word(obs, WORD_WEAKREF), td_form_object(obs, ordinal));
-}
-
-td_val_t
-td_form_tensor_match(td_obs_t *obs, uint32_t ordinal)
-{
-    return td_form_payload(obs, &(td_form_keyword_t){"value", td_form_weakref(obs, ordinal)}, 1);
 }
 
 td_val_t

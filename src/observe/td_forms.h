@@ -146,11 +146,6 @@ typedef struct {
 } td_form_keyword_t;
 td_val_t td_form_payload(td_obs_t *obs, td_form_keyword_t const *keywords, size_t keyword_cnt);
 
-/* td_form_weakref: ["weakref", ["object", 3]]; td_form_tensor_match is the
-   payload of a TENSOR_MATCH guard with such a value. */
-td_val_t td_form_weakref     (td_obs_t *obs, uint32_t ordinal);
-td_val_t td_form_tensor_match(td_obs_t *obs, uint32_t ordinal);
-
 /* td_form_guards: the bag of guard rows; equal rows count. */
 td_val_t td_form_guards(td_obs_t *obs, td_val_t const *rows, size_t row_cnt);
 

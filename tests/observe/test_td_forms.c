@@ -48,7 +48,6 @@ forms_have_their_shape(void **state)
         {td_form_sym(obs, "SymInt", "2*s0", 4, td_obs_int(obs, 8)), "['SymInt', '2*s0', 8]"},
         {td_form_guard(obs, x, "ID_MATCH", true, td_obs_null(obs)),
          "[L'x', 'ID_MATCH', true, null]"},
-        {td_form_tensor_match(obs, 7), "[['value', ['weakref', ['object', 7]]]]"},
         {td_form_payload(obs, NULL, 0), "[]"},
     };
     for (size_t idx = 0; idx < sizeof table / sizeof *table; idx++) {
