@@ -18,6 +18,7 @@ at another place afterwards.  Hook handles never get a number twice.
 """
 from __future__ import annotations
 
+import functools
 import gc
 import importlib
 import itertools
@@ -73,6 +74,41 @@ def _caches() -> list[Callable[[], None]]:
     return [function.cache_clear for function in functions if hasattr(function, "cache_clear")]
 
 
+def _replayed(builder: type, trace: list[int]) -> list[Callable[[], None]]:
+    """Have the functions of builder that keep what they gave remember the arms of
+    giving it too: forgetting the table then costs no making of it, and who asks
+    again enters the same arms.  What they give hangs on trace_numpy alone.  Gives
+    what makes each forget."""
+    result = []
+    for name, member in list(vars(builder).items()):
+        function = getattr(member, "__func__", member)
+        if hasattr(function, "cache_clear"):
+            kept = functools.lru_cache(None)(_remembering(function.__wrapped__, trace))
+            setattr(builder, name, type(member)(kept) if member is not function else kept)
+            result.append(kept.cache_clear)
+    return result
+
+
+def _remembering(make: Callable, trace: list[int]) -> Callable:
+    from torch._dynamo import config
+
+    made: dict[tuple, tuple[Any, list[int]]] = {}
+
+    @functools.wraps(make)
+    def remember(*args: Any) -> Any:
+        key = (args, bool(config.trace_numpy))
+        if key in made:
+            result, arms = made[key]
+            trace.extend(arms)
+            return result
+        begin = len(trace)
+        result = make(*args)
+        made[key] = result, trace[begin:]
+        return result
+
+    return remember
+
+
 class _Ids:
     """One of Dynamo's sets of function ids, and what it held when it was loaded."""
 
@@ -95,9 +131,7 @@ class _Process:
         from torch._dynamo import allowed_functions, mutation_guard, utils
 
         self.reference = reference
-        members = vars(reference.module.VariableBuilder).values()
-        functions = [getattr(member, "__func__", member) for member in members]
-        self.tables = [one.cache_clear for one in functions if hasattr(one, "cache_clear")]
+        self.tables = _replayed(reference.module.VariableBuilder, reference.arms.trace)
         self.tracker = mutation_guard.GenerationTracker
         self.ids = [
             _Ids(allowed_functions._allowed_function_ids),
@@ -111,7 +145,6 @@ class _Process:
         self.hooks = torch.utils.hooks.RemovableHandle
         self.generator = torch.default_generator
         self.generator_state = torch.Generator().manual_seed(0).get_state()
-        self.random_state = random.Random(0).getstate()
         self.numpy_seed = self._numpy_seed()
         self.resets = 0
         self.trace_numpy: Any = None
@@ -162,7 +195,7 @@ def _quieten() -> None:
 def reset() -> None:
     """Set everything that objects and builds draw from to the same value."""
     process = _process
-    random.setstate(process.random_state)
+    random.seed(0)  # makes no object: setstate reads 625 ints from all over the memory
     process.numpy_seed(0)
     process.generator.set_state(process.generator_state)
     _enter_hooks(process)
@@ -239,9 +272,9 @@ def forget_compiled() -> None:
 
 
 def dispatch_tables_changed() -> None:
-    """Have the builder make its dispatch tables anew where that can be seen: when
+    """Have the builder forget its dispatch tables where that can be seen: when
     trace_numpy changed (it is read only then), and when arms are recorded (so that
-    every program enters the arms of making them)."""
+    every program enters the arms of making them: see _replayed)."""
     from torch._dynamo import config
 
     process = _process

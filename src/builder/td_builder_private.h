@@ -74,10 +74,14 @@ typedef struct {
 
 /* One str for each row of names.def. */
 typedef struct {
-#define X(field, text) PyObject *field; /* owned */
+#define X(field, text) PyObject *field; /* borrowed from the table of td_names_get */
 #include "builder/names.def"
 #undef X
 } td_names_t;
+
+/* td_names_get gives the names, interned at the first call and kept for good: programs
+   are many, and none changes a name.  NULL: out of memory, no exception set. */
+td_names_t const *td_names_get(void);
 
 /* ---- frame state ---------------------------------------------------------- */
 

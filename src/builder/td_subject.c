@@ -15,11 +15,11 @@ fail(td_builder_t *b, char const *what)
     return -1;
 }
 
-/* truth_of reads one truth value of the configuration.  -1: missing. */
+/* truth_of reads one truth value of the configuration; name keeps the key.  -1: missing. */
 static int
-truth_of(PyObject *config, char const *key)
+truth_of(PyObject *config, PyObject **name, char const *key)
 {
-    PyObject *value = td_dict_find(config, key); /* borrowed */
+    PyObject *value = td_dict_find_kept(config, name, key); /* borrowed */
 
     return value == NULL ? -1 : PyObject_IsTrue(value);
 }
@@ -27,17 +27,24 @@ truth_of(PyObject *config, char const *key)
 static int
 read_config(td_builder_t *b)
 {
+    static struct {
+#define X(field, key) PyObject *field;
+        TD_CONFIG_LIST(X)
+#undef X
+        PyObject *subclasses;
+    } names; /* every program reads them: the keys are made once */
     int truth = 0;
 
 #define X(field, key)                                   \
-    truth = truth_of(b->config, key);                   \
+    truth = truth_of(b->config, &names.field, key);     \
     if (truth < 0) {                                    \
         return fail(b, "the configuration lacks " key); \
     }                                                   \
     b->cfg.field = truth == 1;
     TD_CONFIG_LIST(X)
 #undef X
-    b->cfg.traceable_tensor_subclasses = td_dict_find(b->config, "traceable_tensor_subclasses");
+    b->cfg.traceable_tensor_subclasses =
+        td_dict_find_kept(b->config, &names.subclasses, "traceable_tensor_subclasses");
     if (b->cfg.traceable_tensor_subclasses == NULL ||
         !PyAnySet_Check(b->cfg.traceable_tensor_subclasses)) {
         return fail(b, "the configuration lacks traceable_tensor_subclasses");
@@ -48,15 +55,14 @@ read_config(td_builder_t *b)
 }
 
 static int
-make_names(td_builder_t *b)
+read_names(td_builder_t *b)
 {
-#define X(field, text)                                 \
-    b->names.field = PyUnicode_InternFromString(text); \
-    if (b->names.field == NULL) {                      \
-        return fail(b, "out of memory");               \
+    td_names_t const *names = td_names_get();
+
+    if (names == NULL) {
+        return fail(b, "out of memory");
     }
-#include "builder/names.def"
-#undef X
+    b->names = *names;
     return 0;
 }
 
@@ -82,7 +88,7 @@ program_set_up(td_builder_t *b, td_abi_program_v1 const *program)
         !td_tables_load(&b->tables, b->table_dict, why, sizeof why)) {
         return fail(b, why);
     }
-    return read_config(b) == 0 && make_names(b) == 0 ? 0 : -1;
+    return read_config(b) == 0 && read_names(b) == 0 ? 0 : -1;
 }
 
 static int
@@ -108,9 +114,6 @@ program_close(void *self)
     }
     td_frame_close(b);
     td_frame_state_clear(&b->state);
-#define X(field, text) Py_CLEAR(b->names.field);
-#include "builder/names.def"
-#undef X
     Py_CLEAR(b->objects);
     Py_CLEAR(b->config);
     Py_CLEAR(b->table_dict);

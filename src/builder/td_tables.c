@@ -37,11 +37,34 @@ td_dict_find(PyObject *dict, char const *key)
     return found;
 }
 
+PyObject *
+td_dict_find_kept(PyObject *dict, PyObject **name, char const *text)
+{
+    PyObject *found = NULL;
+
+    if (*name == NULL) {
+        *name = PyUnicode_InternFromString(text);
+    }
+    if (*name != NULL) {
+        found = PyDict_GetItemWithError(dict, *name);
+    }
+    if (found == NULL) {
+        PyErr_Clear(); /* as in td_dict_find */
+    }
+    return found;
+}
+
 bool
 td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_sz)
 {
+    static struct {
+#define X(key, kind) PyObject *key;
+        TD_TABLE_LIST(X)
+#undef X
+    } names; /* every program loads the tables: their keys are made once */
+
 #define X(key, kind)                                                              \
-    tables->key = td_dict_find(dict, #key);                                       \
+    tables->key = td_dict_find_kept(dict, &names.key, #key);                      \
     if (tables->key == NULL || !is_kind(tables->key, KIND_##kind)) {              \
         snprintf(why, why_sz, "table %s is missing or not of kind " #kind, #key); \
         return false;                                                             \

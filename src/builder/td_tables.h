@@ -76,6 +76,10 @@ bool td_tables_load(td_tables_t *tables, PyObject *dict, char *why, size_t why_s
    ran out. */
 PyObject *td_dict_find(PyObject *dict, char const *key);
 
+/* td_dict_find_kept is td_dict_find(dict, text) whose key is made once: *name is NULL at
+   first, then the interned str, which stays for good. */
+PyObject *td_dict_find_kept(PyObject *dict, PyObject **name, char const *text);
+
 /* td_tables_has says whether id(object) is in ids.  -1: a Python exception. */
 int td_tables_has(PyObject *ids, PyObject *object);
 

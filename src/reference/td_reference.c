@@ -270,6 +270,7 @@ td_reference_free(td_reference_t *reference)
     Py_CLEAR(reference->reset);
     Py_CLEAR(reference->values);
     Py_CLEAR(reference->tables);
+    Py_CLEAR(reference->enter_frame);
     Py_CLEAR(reference->bad[0]);
     Py_CLEAR(reference->bad[1]);
     Py_CLEAR(reference->reference);
@@ -336,11 +337,14 @@ td_reference_tables(td_reference_t *reference)
 int
 td_reference_enter_frame(td_reference_t *reference)
 {
-    PyObject *enter  = td_state_find("tandem.oracle.state", "enter_frame"); /* owned */
-    PyObject *result = enter == NULL ? NULL : PyObject_CallNoArgs(enter);   /* owned */
+    PyObject *result = NULL; /* owned */
 
-    (void)reference;
-    Py_XDECREF(enter);
+    if (reference->enter_frame == NULL) {
+        reference->enter_frame = td_state_find("tandem.oracle.state", "enter_frame");
+    }
+    if (reference->enter_frame != NULL) {
+        result = PyObject_CallNoArgs(reference->enter_frame);
+    }
     Py_XDECREF(result);
     return result == NULL ? -1 : 0;
 }

@@ -12,6 +12,7 @@ struct td_reference {
     PyObject  *reset;     /* owned: the function tandem.oracle.state.reset */
     PyObject  *values;    /* owned: tandem.oracle.config.values; NULL: not asked for yet */
     PyObject  *tables;    /* owned: tandem.oracle.tables.tables; NULL likewise */
+    PyObject  *enter_frame; /* owned: tandem.oracle.state.enter_frame; NULL likewise */
     PyObject  *trace;     /* owned: the list of arms entered, emptied after each step */
     PyObject  *texts;     /* owned: tuples that own the arms' strings below */
     PyObject  *bad[2];    /* owned: exceptions that say "bad input" */
