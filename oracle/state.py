@@ -9,9 +9,10 @@ and after a hundred thousand others; it is called before every materialisation.
 What a run changes only for its own time (configuration, modes of torch) is put
 back at its end by `Modes` and tandem.oracle.config.
 
-Two rhythms hang on nothing but the number of resets: every YOUNG resets the
-youngest garbage goes (contexts are cyclic garbage), every FULL resets all garbage
-and every cache goes.  While frames run, no garbage is collected at all.
+Three rhythms hang on nothing but the number of resets: every YOUNG resets the
+youngest garbage goes (contexts are cyclic garbage), every OLDER resets what
+outlived that too, every FULL resets all garbage and every cache goes.  From the
+making of a program's objects to its verdict no other garbage is collected.
 
 A process that runs programs belongs to Tandem: the user's random generators are
 at another place afterwards.  Hook handles never get a number twice.
@@ -32,6 +33,7 @@ import torch
 from . import speed
 
 YOUNG = 32
+OLDER = 512
 FULL = 4096
 
 #: What the builder, or what it calls, imports while it runs.  Imported beforehand:
@@ -251,7 +253,7 @@ def _restore_nodes(process: _Process) -> None:
 
 def _collect(process: _Process) -> None:
     if process.resets % FULL:
-        gc.collect(0 if not gc.isenabled() else 1)
+        gc.collect(0 if process.resets % OLDER and not gc.isenabled() else 1)
         return
     forget_compiled()
     _restore_ids(process)

@@ -292,6 +292,7 @@ static td_status_t
 judge(td_check_t *check, td_maker_t const *maker, bool observations, td_report_t const **report)
 {
     td_status_t status;
+    int         collects = PyGC_Disable(); /* garbage goes by the rhythms of reset alone */
 
     report_clear(check);
     TD_TRY(td_verdict_draw(check, maker));
@@ -306,6 +307,9 @@ judge(td_check_t *check, td_maker_t const *maker, bool observations, td_report_t
     }
     *report = &check->report;
 done:
+    if (collects) {
+        PyGC_Enable();
+    }
     return describe(check, status, maker->in != NULL);
 }
 

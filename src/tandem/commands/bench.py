@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import math
 import os
 import time
@@ -159,6 +160,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         return EXIT_OK
     effort = measure.QUICK if args.quick else measure.Effort()
     core.bench_keep_memory()
+    gc.disable()  # as in a campaign, which collects by the rhythm of resets
     clock = measure.Clock()
     corpus = measure.programs(_corpus(args, effort), clock, effort)
     generated = measure.programs(_generated(effort), clock, effort)
