@@ -30,11 +30,11 @@ td_buf_reset(td_buf_t *buf)
     }
 }
 
-void
-td_buf_put(td_buf_t *buf, char const *bytes, size_t sz)
+char *
+td_buf_room(td_buf_t *buf, size_t sz)
 {
     if (buf->failed) {
-        return;
+        return NULL;
     }
     if (buf->cap - buf->sz <= sz) {
         size_t cap   = (buf->cap == 0 ? FIRST_CAP : 2 * buf->cap) + sz;
@@ -42,26 +42,36 @@ td_buf_put(td_buf_t *buf, char const *bytes, size_t sz)
 
         if (grown == NULL) {
             buf->failed = true;
-            return;
+            return NULL;
         }
         buf->bytes = grown;
         buf->cap   = cap;
     }
-    memcpy(buf->bytes + buf->sz, bytes, sz);
+    return buf->bytes + buf->sz;
+}
+
+void
+td_buf_fill(td_buf_t *buf, size_t sz)
+{
     buf->sz += sz;
     buf->bytes[buf->sz] = '\0';
+}
+
+void
+td_buf_put(td_buf_t *buf, char const *bytes, size_t sz)
+{
+    char *room = td_buf_room(buf, sz);
+
+    if (room != NULL) {
+        memcpy(room, bytes, sz);
+        td_buf_fill(buf, sz);
+    }
 }
 
 void
 td_buf_puts(td_buf_t *buf, char const *text)
 {
     td_buf_put(buf, text, strlen(text));
-}
-
-void
-td_buf_putc(td_buf_t *buf, char c)
-{
-    td_buf_put(buf, &c, 1);
 }
 
 void

@@ -242,6 +242,9 @@ typedef struct {
     TD_ARRAY(td_fake_t *) fakes;
 
     td_smap_t root_names;   /* plain local and global names that roots used */
+    PyObject *sys_dict;     /* borrowed: of the module sys, once it was asked for; or NULL */
+    PyObject *checked_file; /* in keep: the str that skipfiles was asked about last, or NULL */
+    bool      checked_skip; /* and what it said */
     bool      text_mode;    /* names may repeat: look them up by text */
     bool      user_allowed; /* has_user_defined_allowed_in_graph */
 

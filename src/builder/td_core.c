@@ -128,7 +128,9 @@ td_stop_passing(td_builder_t *b, char const *arm, char const *function)
 bool
 td_array_grow(void **at, uint32_t *cap, size_t item_sz)
 {
-    uint32_t want  = *cap == 0 ? 16 : 2 * *cap;
+    enum { FIRST = 16, MANY = 1 << 14 };
+    /* Copying what is there costs more than room that nobody touches. */
+    uint32_t want  = *cap == 0 ? FIRST : (*cap < MANY ? 4 : 2) * *cap;
     void    *grown = td_realloc(*at, want * item_sz);
 
     if (grown == NULL) {

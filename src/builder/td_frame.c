@@ -4,14 +4,69 @@
 #include "base/td_alloc.h"
 #include "builder/td_frame.h"
 
+/* What members of a set of names look like, in a few bits: a name that looks like none
+   of them is none of them. */
+enum { LOOK_CNT = 1024 };
+
+typedef struct {
+    PyObject *names; /* owned: the frozenset that bits are of, or NULL */
+    uint64_t  bits[LOOK_CNT / 64];
+} looks_t;
+
+static size_t
+look_of(char const *name, size_t sz)
+{
+    return sz == 0 ? 0 : (((uint8_t)name[0] * 8u + (uint8_t)name[sz - 1]) * 8u + sz) % LOOK_CNT;
+}
+
+/* Names of the graph are ASCII: a member that is not cannot be one of them. */
+static void
+looks_read(looks_t *looks, PyObject *names)
+{
+    Py_ssize_t pos = 0;
+    PyObject  *name; /* borrowed */
+    Py_hash_t  hash;
+
+    Py_XSETREF(looks->names, Py_NewRef(names));
+    memset(looks->bits, 0, sizeof looks->bits);
+    while (_PySet_NextEntry(names, &pos, &name, &hash)) {
+        if (PyUnicode_Check(name) && PyUnicode_IS_COMPACT_ASCII(name)) {
+            size_t look =
+                look_of(PyUnicode_DATA(name), (size_t)PyUnicode_GET_LENGTH(name));
+
+            looks->bits[look / 64] |= (uint64_t)1 << look % 64;
+        }
+    }
+}
+
+static bool
+may_be_reserved(PyObject *names, char const *name, size_t sz)
+{
+    static looks_t looks; /* of Dynamo's one set, which no program changes */
+    size_t         look = look_of(name, sz);
+
+    if (!PyFrozenSet_CheckExact(names)) {
+        return true;
+    }
+    if (looks.names != names) {
+        looks_read(&looks, names);
+    }
+    return (looks.bits[look / 64] >> look % 64 & 1) != 0;
+}
+
 /* Names that fx never gives: keywords, builtins, what generated code imports. */
 static bool
 is_reserved(void *ctx, char const *name, size_t sz)
 {
     td_builder_t *b    = ctx;
-    PyObject     *text = PyUnicode_DecodeASCII(name, (Py_ssize_t)sz, NULL); /* owned */
-    int           has  = text == NULL ? -1 : PySet_Contains(b->tables.fx_reserved, text);
+    PyObject     *text = NULL; /* owned */
+    int           has  = 0;
 
+    if (!may_be_reserved(b->tables.fx_reserved, name, sz)) {
+        return false;
+    }
+    text = PyUnicode_DecodeASCII(name, (Py_ssize_t)sz, NULL);
+    has  = text == NULL ? -1 : PySet_Contains(b->tables.fx_reserved, text);
     Py_XDECREF(text);
     if (has < 0) {
         td_stop_python(b);

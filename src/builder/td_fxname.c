@@ -31,19 +31,36 @@ is_alnum(char c)
     return is_digit(c) || is_upper(c) || is_lower(c);
 }
 
+/* put_runs writes text to room with one underscore for each run of characters that are
+   neither letter nor digit nor, where it is not NUL, the character that stands too; gives
+   how many bytes that is, sz at most. */
+static size_t
+put_runs(char *room, char const *text, size_t sz, char stands)
+{
+    bool   in_run = false;
+    size_t at     = 0;
+
+    for (size_t i = 0; i < sz; i++) {
+        char c = text[i];
+
+        if (is_alnum(c) || (stands != '\0' && c == stands)) {
+            room[at++] = c;
+            in_run     = false;
+        } else if (!in_run) {
+            room[at++] = '_';
+            in_run     = true;
+        }
+    }
+    return at;
+}
+
 void
 td_fxname_target(td_buf_t *out, char const *text, size_t sz)
 {
-    bool in_run = false;
+    char *room = td_buf_room(out, sz);
 
-    for (size_t i = 0; i < sz; i++) {
-        if (is_alnum(text[i])) {
-            td_buf_putc(out, text[i]);
-            in_run = false;
-        } else if (!in_run) {
-            td_buf_putc(out, '_');
-            in_run = true;
-        }
+    if (room != NULL) {
+        td_buf_fill(out, put_runs(room, text, sz, '\0'));
     }
 }
 
@@ -122,17 +139,23 @@ td_fxname_module_key(td_buf_t *out, char const *text, size_t sz)
 void
 td_fxname_snake(td_buf_t *out, char const *text, size_t sz)
 {
-    bool prev_lower = false;
+    bool   prev_lower = false;
+    size_t at         = 0;
+    char  *room       = td_buf_room(out, 2 * sz); /* an underscore before each letter at most */
 
+    if (room == NULL) {
+        return;
+    }
     for (size_t i = 0; i < sz; i++) {
         char c = text[i];
 
         if (prev_lower && is_upper(c) && !TD_PLANT(WRONG_NAME)) {
-            td_buf_putc(out, '_');
+            room[at++] = '_';
         }
-        td_buf_putc(out, is_upper(c) ? (char)(c - 'A' + 'a') : c);
+        room[at++] = is_upper(c) ? (char)(c - 'A' + 'a') : c;
         prev_lower = is_lower(c);
     }
+    td_buf_fill(out, at);
 }
 
 void
@@ -176,7 +199,7 @@ td_namespace_clear(td_namespace_t *space)
 static void
 clean(td_buf_t *out, char const *candidate, size_t sz)
 {
-    bool in_run = false;
+    char *room = NULL;
 
     if (sz == 0) {
         td_buf_puts(out, "_unnamed");
@@ -184,14 +207,9 @@ clean(td_buf_t *out, char const *candidate, size_t sz)
     if (sz > 0 && is_digit(candidate[0])) {
         td_buf_putc(out, '_');
     }
-    for (size_t i = 0; i < sz; i++) {
-        if (is_alnum(candidate[i]) || candidate[i] == '_') {
-            td_buf_putc(out, candidate[i]);
-            in_run = false;
-        } else if (!in_run) {
-            td_buf_putc(out, '_');
-            in_run = true;
-        }
+    room = td_buf_room(out, sz);
+    if (room != NULL) {
+        td_buf_fill(out, put_runs(room, candidate, sz, '_'));
     }
 }
 

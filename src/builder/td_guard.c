@@ -35,7 +35,8 @@ td_guards_clear(td_guards_t *guards)
 bool
 td_guards_grow(td_guards_t *guards)
 {
-    uint32_t    cap   = guards->cap == 0 ? 64 : 2 * guards->cap;
+    enum { FIRST = 64, MANY = 1 << 14 };
+    uint32_t    cap   = guards->cap == 0 ? FIRST : (guards->cap < MANY ? 4 : 2) * guards->cap;
     td_guard_t *grown = td_realloc(guards->guards, cap * sizeof *grown);
 
     if (grown == NULL) {

@@ -222,9 +222,15 @@ td_is_supported_nodes(td_builder_t *b, td_at_t const *at, PyObject *value)
 int
 td_is_sys_modules(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
+    PyObject *sys = NULL; /* borrowed */
+
     UNUSED_AT;
-    UNUSED_B;
-    return value == PySys_GetObject("modules");
+    if (b->frame.sys_dict == NULL) { /* PySys_GetObject makes a str for every look */
+        sys = td_dict_find(PyImport_GetModuleDict(), "sys");
+        b->frame.sys_dict = sys == NULL || !PyModule_Check(sys) ? NULL : PyModule_GetDict(sys);
+    }
+    return b->frame.sys_dict != NULL &&
+           value == PyDict_GetItemWithError(b->frame.sys_dict, b->names.modules);
 }
 
 /* is_dict_key: literals, parameters (or anything below a local's `state`), members

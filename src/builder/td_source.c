@@ -109,7 +109,9 @@ static td_src_block_t *
 block_new(td_sources_t *sources)
 {
     if (sources->block_cnt == sources->block_cap) {
-        uint32_t        cap   = sources->block_cap == 0 ? 64 : 2 * sources->block_cap;
+        enum { FIRST = 64, MANY = 1 << 14 };
+        uint32_t        old   = sources->block_cap;
+        uint32_t        cap   = old == 0 ? FIRST : (old < MANY ? 4 : 2) * old;
         td_src_block_t *grown = td_realloc(sources->blocks, cap * sizeof *grown);
 
         if (grown == NULL) {

@@ -403,6 +403,28 @@ check(td_builder_t *b, PyObject *file)
     return 0;
 }
 
+/* check_once is check for a file that is asked about again and again: functions of one
+   file come in a row. */
+static int
+check_once(td_builder_t *b, PyObject *file)
+{
+    td_frame_t *frame = &b->frame;
+
+    if (file == NULL || !PyUnicode_CheckExact(file)) {
+        return check(b, file);
+    }
+    if (file != frame->checked_file) {
+        int skip = check(b, file);
+
+        if (skip < 0 || !td_keep(b, file)) {
+            return -1;
+        }
+        frame->checked_file = file;
+        frame->checked_skip = skip == 1;
+    }
+    return frame->checked_skip;
+}
+
 /* td_is_skipped mirrors the condition of the skipfiles branch. */
 int
 td_is_skipped(td_builder_t *b, td_at_t const *at, PyObject *value)
@@ -418,8 +440,8 @@ td_is_skipped(td_builder_t *b, td_at_t const *at, PyObject *value)
     if (!file_of(b, value, &file)) {
         return -1;
     }
-    skip = TD_PLANT(ASKS_DYNAMO) ? td_plant_ask(file) : check(b, file);
-    if (skip < 0) {
+    skip = TD_PLANT(ASKS_DYNAMO) ? td_plant_ask(file) : check_once(b, file);
+    if (skip < 0 && b->stop.kind == TD_STOP_NONE) {
         td_stop_python(b);
     }
     if (skip != 1) {

@@ -28,6 +28,18 @@ has_own(td_builder_t *b, PyObject *tensor, PyObject *name)
            _PyType_Lookup(Py_TYPE(tensor), name) != _PyType_Lookup(plain, name);
 }
 
+/* has_function says whether code of the class's own runs when tensor is read: torch
+   switches __torch_function__ off for Parameter by a function of its own. */
+static bool
+has_function(td_builder_t *b, PyObject *tensor)
+{
+    PyObject *name = b->names.torch_function;
+
+    return has_own(b, tensor, name) &&
+           _PyType_Lookup(Py_TYPE(tensor), name) !=
+               _PyType_Lookup((PyTypeObject *)b->tables.parameter, name);
+}
+
 bool
 td_quiet_begin(td_builder_t *b, PyObject *tensor, PyObject **off)
 {
@@ -214,7 +226,7 @@ td_torch_function_ask_dims(td_builder_t *b, td_at_t const *at, PyObject *tensor,
         return td_stop_unsupported(b, "L1724/fn/entered", __func__,
                                    "a subclass with a __torch_dispatch__ of its own");
     }
-    if (!has_own(b, tensor, b->names.torch_function)) {
+    if (!has_function(b, tensor)) {
         return true;
     }
     if (!td_quiet_begin(b, tensor, &off)) {
@@ -297,7 +309,7 @@ td_torch_function_ask_rest(td_builder_t *b, PyObject *tensor)
 {
     td_names_t const *names = &b->names;
 
-    if (!has_own(b, tensor, names->torch_function)) {
+    if (!has_function(b, tensor)) {
         return true;
     }
     if (!ask_layout(b, tensor, names->shape, true)) { /* for the log */
