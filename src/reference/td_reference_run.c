@@ -74,7 +74,9 @@ arms_take(run_t *self, bool raised, Py_ssize_t *deciding)
     *deciding = -1;
     if (reference->arms_on) {
         for (Py_ssize_t at = PyList_GET_SIZE(trace) - 1; at >= 0; at--) {
-            long arm = PyLong_AsLong(PyList_GET_ITEM(trace, at));
+            PyLongObject const *number = (PyLongObject *)PyList_GET_ITEM(trace, at); /* borrowed */
+            /* ours, and at most TD_ARM_CNT_MAX: one digit, none for 0 */
+            size_t arm = Py_SIZE(number) == 0 ? 0 : number->ob_digit[0];
 
             self->run->arms[arm / 64] |= (uint64_t)1 << (arm % 64);
             if (*deciding < 0 && (raised || reference->arm_decides[arm])) {
