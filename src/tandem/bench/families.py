@@ -152,6 +152,44 @@ def functions(n: int) -> tuple[list, int]:
     return [make(index) for index in range(n - 1)], n
 
 
+def partials(n: int) -> tuple[list, int]:
+    """[partial(f, i), ...]: the partial, its function (the same all along) and an argument."""
+    import functools
+
+    def called(number: int) -> int:
+        return number
+
+    count = (n - 1) // 3
+    return [functools.partial(called, 1_000_000 + index) for index in range(count)], 1 + 3 * count
+
+
+def numpy_numbers(n: int) -> tuple[list, int]:
+    import numpy
+
+    return [numpy.float64(index) for index in range(n - 1)], n
+
+
+def optimizers(n: int) -> tuple[list, int]:
+    import torch
+
+    parameter = torch.nn.Parameter(torch.ones(2))
+    return [torch.optim.SGD([parameter], lr=0.1) for _ in range(n - 1)], n
+
+
+def registries(n: int) -> tuple[list, int]:
+    """One root a frame: the table of pytree, with a node for each of its entries."""
+    from torch.utils import _pytree
+
+    nodes = 1 + len(_pytree.SUPPORTED_NODES)
+    return [_pytree.SUPPORTED_NODES] * (n // nodes), nodes * (n // nodes)
+
+
+def nullcontexts(n: int) -> tuple[list, int]:
+    import contextlib
+
+    return [contextlib.nullcontext() for _ in range(n - 1)], n
+
+
 def sourceless(n: int) -> tuple[list, int]:
     return [index if index % 2 else f"text {index}" for index in range(n)], n
 
@@ -173,6 +211,11 @@ FAMILIES = (
     Family("sets", "a list of sets of two ints", sets, size=200),
     Family("enums", "a list of members of two enums", enums, size=200, pickles=False),
     Family("functions", "a list of functions of a user's", functions, size=200, pickles=False),
+    Family("numpy numbers", "a list of numpy floats", numpy_numbers, size=100, pickles=False),
+    Family("partials", "a list of functools.partial", partials, size=200, pickles=False),
+    Family("optimizers", "a list of SGD optimizers", optimizers, size=20, pickles=False),
+    Family("registry", "pytree's table of nodes", registries, size=100, pickles=False, frames=True),
+    Family("null contexts", "contexts that do nothing", nullcontexts, size=100, pickles=False),
     Family(
         "sourceless", "roots without a source", sourceless,
         size=200, pickles=False, source=("sourceless",), roots=True,
