@@ -31,8 +31,7 @@ looks_read(looks_t *looks, PyObject *names)
     memset(looks->bits, 0, sizeof looks->bits);
     while (_PySet_NextEntry(names, &pos, &name, &hash)) {
         if (PyUnicode_Check(name) && PyUnicode_IS_COMPACT_ASCII(name)) {
-            size_t look =
-                look_of(PyUnicode_DATA(name), (size_t)PyUnicode_GET_LENGTH(name));
+            size_t look = look_of(PyUnicode_DATA(name), (size_t)PyUnicode_GET_LENGTH(name));
 
             looks->bits[look / 64] |= (uint64_t)1 << look % 64;
         }

@@ -23,9 +23,9 @@ td_names_get(void)
     if (ready) {
         return &names;
     }
-#define X(field, text)                     \
+#define X(field, text)                    \
     if (!name_make(&names.field, text)) { \
-        return NULL;                       \
+        return NULL;                      \
     }
 #include "builder/names.def"
 #undef X

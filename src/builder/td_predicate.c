@@ -226,7 +226,7 @@ td_is_sys_modules(td_builder_t *b, td_at_t const *at, PyObject *value)
 
     UNUSED_AT;
     if (b->frame.sys_dict == NULL) { /* PySys_GetObject makes a str for every look */
-        sys = td_dict_find(PyImport_GetModuleDict(), "sys");
+        sys               = td_dict_find(PyImport_GetModuleDict(), "sys");
         b->frame.sys_dict = sys == NULL || !PyModule_Check(sys) ? NULL : PyModule_GetDict(sys);
     }
     return b->frame.sys_dict != NULL &&
