@@ -162,9 +162,9 @@ typedef struct {
 typedef enum { TD_ROOT_TRACKER, TD_ROOT_EXCEPTION, TD_ROOT_DO, TD_ROOT_OTHER } td_root_kind_t;
 
 typedef struct {
-    uint8_t     kind;   /* td_root_kind_t */
+    uint8_t     kind;     /* td_root_kind_t */
     size_t      step_idx; /* among the steps of the frame */
-    td_src_id_t source; /* 0: none */
+    td_src_id_t source;   /* 0: none */
     td_var_t   *var;
     char const *exception; /* class */
     char const *message;
@@ -289,11 +289,11 @@ typedef struct {
     PyObject        *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
     PyObject        *plain_layout; /* about; for identity only */
     td_stop_t        stop;         /* why the running root stopped */
-    td_at_t          moved;  /* the source that the last _wrap left its builder with, where it is
+    td_at_t          moved;   /* the source that the last _wrap left its builder with, where it is
                                 another than it had; else id 0 */
-    PyObject        *records;      /* borrowed: operator records of the running root, or NULL */
-    Py_ssize_t       record_idx;   /* the next of them */
-    int              frames; /* Python frames that the reference has on its stack now, from the
+    PyObject        *records; /* borrowed: operator records of the running root, or NULL */
+    Py_ssize_t       record_idx; /* the next of them */
+    int              frames;     /* Python frames that the reference has on its stack now, from the
                                 root */
     char             why[256];
 } td_builder_t;
@@ -516,6 +516,9 @@ bool td_frame_state_spell(td_builder_t *b);
 /* td_graph_input mirrors SubgraphTracer.create_graph_input; td_graph_get_attr the
    create_proxy of a get_attr node.  NULL: stopped. */
 td_fxnode_t *td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type);
+/* td_graph_input_of makes an input that is named by one source and comes from another. */
+td_fxnode_t *td_graph_input_of(td_builder_t *b, td_at_t const *at, td_at_t const *source,
+                               PyObject *type);
 td_fxnode_t *td_graph_get_attr(td_builder_t *b, char const *target, size_t target_sz);
 
 /* td_graph_bind mirrors bind_symint of add_symbol_bindings: a graph input named by the
@@ -586,6 +589,9 @@ PyObject *td_tensor_size(td_builder_t *b, PyObject *tensor);
    NULL when there is none. */
 PyObject *td_mark(PyObject *tensor, PyObject *name);
 
+/* td_remember_copy mirrors real_value_cache[proxy.node] = _clone_input(tensor). */
+bool td_remember_copy(td_builder_t *b, td_fxnode_t *node, PyObject *tensor);
+
 /* td_wrap_fx_tensor mirrors wrap_fx_proxy for a real tensor: guards go to the
    output, the tensor becomes fake, *out its TensorVariable. */
 bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
@@ -607,6 +613,11 @@ bool td_note_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake);
 /* td_input_store mirrors input_source_to_var[source] = *out, which becomes an alias of what
    is stored. */
 bool td_input_store(td_builder_t *b, td_at_t const *at, td_var_t *out);
+
+/* td_refuse_input mirrors the refusal of an exported program to take another input: a
+   symbolic int (number) or a number of numpy that became a tensor, that is no argument. */
+bool td_is_extra_input(td_builder_t *b, td_at_t const *at);
+bool td_refuse_input(td_builder_t *b, td_at_t const *at, td_num_t const *number, PyObject *tensor);
 
 /* td_find_unspec mirrors the look into unspec_variable_map: *found is NULL when the name
    is not there.  td_note_unspec stores *out under its name; *out becomes an alias of what

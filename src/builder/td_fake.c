@@ -469,7 +469,47 @@ densify(td_builder_t *b, td_fake_t *fake)
     return order != NULL;
 }
 
-/* copy_admit lets by what clone_input copies without a word: strided tensors. */
+/* answers asks a tensor what clone_input asks it; what it raises is the reference's. */
+static bool
+answers(td_builder_t *b, PyObject *tensor, PyObject *name)
+{
+    PyObject *got = td_call_method(name, &tensor, 1); /* owned */
+
+    if (got == NULL) {
+        return td_stop_passing(b, "L1398/if/T", __func__);
+    }
+    Py_DECREF(got);
+    return true;
+}
+
+/* refuse_copy asks a tensor of another layout in clone_input's order, up to what it has not. */
+static bool
+refuse_copy(td_builder_t *b, PyObject *tensor)
+{
+    return answers(b, tensor, b->names.size) && answers(b, tensor, b->names.stride) &&
+           answers(b, tensor, b->names.data_ptr) &&
+           td_stop_unsupported(b, "L1398/if/T", __func__, "a copy of a tensor of another layout");
+}
+
+/* is_per_channel: quantized in a way that no copy can be strided as. */
+static int
+is_per_channel(td_builder_t *b, PyObject *tensor)
+{
+    PyObject *scheme = td_call_method(b->names.qscheme, &tensor, 1); /* owned */
+    PyObject *text   = scheme == NULL ? NULL : PyObject_Str(scheme); /* owned; torch's C code */
+    int       is =
+        text == NULL ? -1 : PyUnicode_CompareWithASCIIString(text, "torch.per_tensor_affine") != 0;
+
+    Py_XDECREF(text);
+    Py_XDECREF(scheme);
+    if (is < 0) {
+        td_stop_python(b);
+    }
+    return is;
+}
+
+/* copy_admit lets by what clone_input copies: strided and quantized tensors.  Others have no
+   sizes, no strides or no memory to speak of. */
 static bool
 copy_admit(td_builder_t *b, PyObject *tensor)
 {
@@ -481,14 +521,27 @@ copy_admit(td_builder_t *b, PyObject *tensor)
     if (is_nested < 0) {
         return false;
     }
-    if (is_quantized || is_sparse || is_mkldnn || is_nested) {
-        return td_stop_unsupported(b, "L1398/if/T", __func__,
-                                   "a copy of a tensor of another layout");
+    if (is_quantized) {
+        is_quantized = is_per_channel(b, tensor);
+        return is_quantized == 0 ||
+               (is_quantized > 0 &&
+                td_stop_unsupported(b, "L1398/if/T", __func__,
+                                    "a copy of a tensor that is quantized by channel"));
     }
-    return true;
+    return !(is_sparse || is_mkldnn || is_nested) || refuse_copy(b, tensor);
 }
 
-/* copy_marks: a copy has the dynamic marks of its tensor, in a set of its own. */
+/* is_builtin: of a type whose copy() is no code of anybody's, or that has none. */
+static bool
+is_builtin(PyObject *value)
+{
+    return PySet_CheckExact(value) || PyFrozenSet_CheckExact(value) || PyList_CheckExact(value) ||
+           PyDict_CheckExact(value) || PyTuple_CheckExact(value) || PyUnicode_CheckExact(value) ||
+           PyLong_CheckExact(value) || PyBool_Check(value) || PyFloat_CheckExact(value) ||
+           PyBytes_CheckExact(value) || value == Py_None;
+}
+
+/* copy_marks: a copy has the dynamic marks of its tensor, copied too. */
 static bool
 copy_marks(td_builder_t *b, PyObject *tensor, td_fake_t *copy)
 {
@@ -497,24 +550,25 @@ copy_marks(td_builder_t *b, PyObject *tensor, td_fake_t *copy)
     if (marks == NULL) {
         return true;
     }
-    if (!PySet_CheckExact(marks)) {
-        return td_stop_unsupported(b, "L1398/if/T", __func__, "a copy of marks that are no set");
+    if (!is_builtin(marks)) {
+        return td_stop_unsupported(b, "L1398/if/T", __func__,
+                                   "a copy of marks of a class of their own");
     }
-    copy->marks = PySet_New(marks);
+    copy->marks = td_call_method(b->names.copy, &marks, 1);
     if (copy->marks == NULL) {
-        return td_stop_python(b);
+        return td_stop_passing(b, "L1398/if/T", __func__);
     }
     return td_keep_steal(b, copy->marks);
 }
 
-/* copy_layout: the copy has the tensor's own strides, unless elements repeat. */
+/* copy_layout: the copy has the tensor's own strides, unless elements repeat, and there are
+   some. */
 static bool
 copy_layout(td_builder_t *b, td_fake_t *copy)
 {
     for (uint32_t i = 0; i < copy->ndim; i++) {
         if (copy->sizes[i].hint == 0) {
-            return !repeats(copy) ||
-                   td_stop_unsupported(b, "L1398/if/T", __func__, "a copy of nothing that repeats");
+            return true;
         }
     }
     return !repeats(copy) || densify(b, copy);
@@ -541,7 +595,7 @@ td_fake_copy(td_builder_t *b, PyObject *tensor)
         return NULL;
     }
     if (is_compressed(b, copy->layout)) {
-        td_stop_unsupported(b, "L1398/if/T", __func__, "a copy of a tensor of another layout");
+        refuse_copy(b, tensor);
         return NULL;
     }
     if (!read_sizes(b, tensor, &(td_dims_t){0}, copy, false) || !copy_layout(b, copy) ||

@@ -139,11 +139,17 @@ note_stack(td_builder_t *b, td_at_t const *at)
 td_fxnode_t *
 td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type)
 {
+    return td_graph_input_of(b, at, at, type);
+}
+
+td_fxnode_t *
+td_graph_input_of(td_builder_t *b, td_at_t const *at, td_at_t const *source, PyObject *type)
+{
     td_frame_t  *frame  = &b->frame;
     td_buf_t     target = {0};
     td_fxnode_t *node   = NULL;
 
-    if (note_stack(b, at) && target_of(b, at, &target)) {
+    if (note_stack(b, source) && target_of(b, at, &target)) {
         node = node_new(b, TD_OP_PLACEHOLDER, target.bytes, target.sz);
     }
     td_buf_clear(&target);

@@ -19,10 +19,11 @@
 typedef uint32_t td_src_id_t; /* 0: no source (None) */
 
 /* What guard_source() answers.  RAISES: it raises KeyError, see td_source_raised. */
-#define TD_WHERE_LIST(X)                                                                        \
-    X(LOCAL, 0)                                                                                 \
-    X(GLOBAL, 1) X(LOCAL_NN_MODULE, 2) X(GLOBAL_NN_MODULE, 3) X(CONSTANT, 4) X(RANDOM_VALUE, 5) \
-        X(SHAPE_ENV, 6) X(LOCAL_FSDP_MODULE, 7) X(GLOBAL_FSDP_MODULE, 8)
+#define TD_WHERE_LIST(X)                                                                           \
+    X(LOCAL, 0)                                                                                    \
+    X(GLOBAL, 1)                                                                                   \
+    X(LOCAL_NN_MODULE, 2) X(GLOBAL_NN_MODULE, 3) X(CONSTANT, 4) X(RANDOM_VALUE, 5) X(SHAPE_ENV, 6) \
+        X(LOCAL_FSDP_MODULE, 7) X(GLOBAL_FSDP_MODULE, 8)
 
 typedef enum {
 #define X(name, value) TD_WHERE_##name = value,
@@ -100,7 +101,7 @@ typedef struct {
         torch_types[3]; /* borrowed: exact types whose repr is C code of torch's own; may be NULL */
     td_src_block_t *blocks; /* owned */
     uint32_t        block_cnt, block_cap;
-    td_src_id_t     next; /* next free number, from 1 */
+    td_src_id_t     next;         /* next free number, from 1 */
     bool            has_odd_keys; /* some index is no literal: equal ones may be two objects */
 } td_sources_t;
 
@@ -140,6 +141,11 @@ PyObject *td_source_key(td_src_block_t const *block, td_src_id_t id);
 /* td_source_name puts what Source.name() gives.  False: memory ran out, or a
    Python exception is set (a repr failed). */
 bool td_source_name(td_sources_t const *sources, td_src_id_t id, td_buf_t *out);
+
+/* td_source_repr puts what repr() gives: class, and fields by name.  1: done; 0: a field is of
+   a class whose repr is code of somebody's, or says where it lies; -1: memory ran out, or a
+   Python exception is set. */
+int td_source_repr(td_sources_t const *sources, td_src_id_t id, td_buf_t *out);
 
 /* td_source_equal compares as the dataclasses do: class and fields, where fields
    are compared as Python compares them (1, True and 1.0 are one index).

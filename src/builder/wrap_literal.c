@@ -179,11 +179,6 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     td_sym_var_t *sym   = td_alloc_in(b, sizeof *sym);
     td_guard_id_t guard = 0;
 
-    if (b->export_mode &&
-        td_source_block(&b->frame.sources, at->id)->cls != TD_SOURCE_CLASS_LocalSource) {
-        return td_stop_unsupported(b, "L1253/if/T", __func__,
-                                   "ints as symbols that are no argument, in export mode");
-    }
     if (!td_symbols_fit(b, at)) {
         return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols so deep");
     }
@@ -196,6 +191,10 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     td_var_make(out, TD_CLASS_SymNodeVariable, guard);
     out->source = at->id;
     out->of.sym = sym;
+    if (td_is_extra_input(b, at)) {
+        sym->node->grapharg = NULL;
+        return td_note_unspec(b, at, out) && td_refuse_input(b, at, &sym->number, NULL);
+    }
     return td_note_unspec(b, at, out);
 }
 

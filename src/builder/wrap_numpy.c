@@ -136,8 +136,8 @@ wrap_fx(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
     if (!to_output(b, out)) {
         return false;
     }
-    if (b->export_mode) {
-        return td_stop_unsupported(b, "L1398/if/T", __func__, "arrays in export mode");
+    if (b->export_mode && !td_remember_copy(b, node, tensor)) {
+        return false;
     }
     node->example = td_fake_of(b, at, tensor, &(td_dims_t){0}, true);
     if (node->example == NULL || !td_note_sizes(b, tensor, node->example)) {
@@ -172,7 +172,7 @@ static bool
 array_input(td_builder_t *b, td_at_t const *at, td_at_t const *source, PyObject *tensor,
             td_var_t *tracker, td_var_t *out)
 {
-    td_fxnode_t   *node = td_graph_input(b, at, b->tables.tensor);
+    td_fxnode_t   *node = td_graph_input_of(b, at, source, b->tables.tensor);
     td_grapharg_t *arg  = node == NULL ? NULL : td_alloc_in(b, sizeof *arg);
     td_var_t      *from = td_var_target(tracker);
 
@@ -226,6 +226,19 @@ td_wrap_numpy_ndarray(td_builder_t *b, td_at_t const *at, PyObject *value, td_va
 
 /* ---- scalars --------------------------------------------------------------------------- */
 
+/* forget: nobody in the reference keeps the tensor of a number that was refused; the row with
+   its sizes stays, and nothing is known to be its tensor. */
+static bool
+forget(td_builder_t *b, PyObject *tensor)
+{
+    uint32_t idx = td_pmap_get(&b->frame.sizes_by_tensor, tensor);
+
+    if (idx != TD_MAP_NONE) {
+        b->frame.sizes_strides.at[idx].tensor = NULL;
+    }
+    return true;
+}
+
 /* scalar_input makes the graph input of a scalar that became a tensor. */
 static bool
 scalar_input(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tensor, td_var_t *out)
@@ -246,12 +259,16 @@ scalar_input(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tens
         return false;
     }
     out->of.tensor->raw_value = value;
-    *arg                      = (td_grapharg_t){.source           = at->id,
-                                                .example          = tensor,
-                                                .fake             = node->example,
-                                                .is_unspecialized = true,
-                                                .is_strong        = true};
-    node->grapharg            = arg;
+    if (td_is_extra_input(b, at)) {
+        return td_note_unspec(b, at, out) && forget(b, tensor) &&
+               td_refuse_input(b, at, NULL, tensor);
+    }
+    *arg           = (td_grapharg_t){.source           = at->id,
+                                     .example          = tensor,
+                                     .fake             = node->example,
+                                     .is_unspecialized = true,
+                                     .is_strong        = true};
+    node->grapharg = arg;
     return td_note_unspec(b, at, out);
 }
 

@@ -164,7 +164,7 @@ as_input(td_builder_t *b, td_at_t const *at, td_at_t const *source, td_sym_var_t
     td_grapharg_t    *arg = td_alloc_in(b, sizeof *arg);
     td_tracked_fake_t row = {.number = &sym->number, .source = source->id};
 
-    sym->node = arg == NULL ? NULL : td_graph_input(b, at, b->tables.sym_int);
+    sym->node = arg == NULL ? NULL : td_graph_input_of(b, at, source, b->tables.sym_int);
     if (sym->node == NULL) {
         return false;
     }

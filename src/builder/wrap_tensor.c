@@ -123,9 +123,8 @@ to_output(td_builder_t *b, td_guard_id_t guard)
     return guard == 0 || TD_ARRAY_PUSH(b->frame.output_guards, guard) || td_stop_nomem(b);
 }
 
-/* remember_copy mirrors real_value_cache[proxy.node] = _clone_input(example_value). */
-static bool
-remember_copy(td_builder_t *b, td_fxnode_t *node, PyObject *tensor)
+bool
+td_remember_copy(td_builder_t *b, td_fxnode_t *node, PyObject *tensor)
 {
     td_real_value_t row = {.node = node, .copy = td_fake_copy(b, tensor)};
 
@@ -142,7 +141,7 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
     if (!to_output(b, guard) || !to_output(b, second)) {
         return false;
     }
-    if (b->export_mode && !remember_copy(b, node, tensor)) {
+    if (b->export_mode && !td_remember_copy(b, node, tensor)) {
         return false;
     }
     fake = wrap_to_fake_and_record(b, at, tensor);

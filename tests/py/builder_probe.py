@@ -459,8 +459,18 @@ CONFIGS = ({"specialize_int": True}, {"automatic_dynamic_shapes": False}, {"trac
 DYNAMIC = ({"assume_static_by_default": False}, {"force_unspec_int_unbacked_size_like": True})
 
 
+def exported():
+    """(name, frames(), config) of what is built in export mode."""
+    for name, make in VALUES.items():
+        yield f"export:{name}", (lambda make=make: [[(X, make()), (("global", "g"), make())]]), {}
+    for config in DYNAMIC:
+        for at, spec in SOURCES.items():
+            for name in ("int", "np_32", "array", "tensor", "array_gaps"):
+                yield f"export:{at}:{name}:{next(iter(config))}", (lambda spec=spec, make=VALUES[name]: [[(spec, make())]]), config
+
+
 def cases():
-    """(name, frames(), config) of everything."""
+    """(name, frames(), config) of everything else."""
     for name, make in {**VALUES, **DEEP}.items():
         yield name, (lambda make=make: [[(X, make())]]), {}
     for name, make in {**VALUES, **SOURCELESS}.items():
@@ -483,8 +493,9 @@ def cases():
 
 def main():
     found = {}
-    for name, frames, config in cases():
-        case = judge.compare(name, frames, config, None, False, False)
+    everything = [(case, False) for case in cases()] + [(case, True) for case in exported()]
+    for (name, frames, config), export in everything:
+        case = judge.compare(name, frames, config, None, export, False)
         first = next(iter(case["divergences"]), None)
         found[name] = [case["verdict"], [u["arm"] for u in case["unsupported"]], first and [first["path"], str(first)[:400]]]
     print(json.dumps(found))
