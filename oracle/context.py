@@ -113,16 +113,45 @@ def _sourceless(frame: Frame, _: None, value: Any) -> Any:
     return reference.SourcelessBuilder()(frame.tx, value)
 
 
-def _fxcall(frame: Frame, args: tuple, value: Any) -> Any:
-    proxy = frame.output.create_proxy("call_function", value, frame.operands(args, True), {})
+#: What ("option", word) among the arguments of fxcall and fxmethod gives wrap_fx_proxy.
+_FX_OPTIONS: dict[str, Callable[[], dict[str, Any]]] = {
+    "source": lambda: {"source": sources.LocalSource("z")},
+    "no_source": lambda: {"source": None},
+    "guards": lambda: {"guards": {sources.LocalSource("q").make_guard(reference.GuardBuilder.TYPE_MATCH)}},
+    "no_guards": lambda: {"guards": None},
+    "specialize": lambda: {"should_specialize": True},
+}
+
+
+def _is_option(arg: Any) -> bool:
+    return type(arg) is tuple and len(arg) > 1 and type(arg[0]) is str and arg[0] == "option" and type(arg[1]) is str
+
+
+def _wrap(frame: Frame, kind: str, target: Any, args: tuple) -> Any:
+    """wrap_fx_proxy on a node: args are arguments of it and options of the call."""
+    plain = tuple(arg for arg in args if not _is_option(arg))
+    proxy = frame.output.create_proxy(kind, target, frame.operands(plain, True), {})
+    options: dict[str, Any] = {}
+    words = set()
+    for _, word, *more in filter(_is_option, args):
+        words.add(word)
+        if word == "example":
+            options["example_value"] = more[0] if more else None
+        elif word in _FX_OPTIONS:
+            options.update(_FX_OPTIONS[word]())
+    tx = frame.output if "not_translator" in words else frame.tx
     with frame.recording():
-        return reference.wrap_fx_proxy(frame.tx, proxy)
+        if "twice" in words:
+            reference.wrap_fx_proxy(tx, proxy, **options)
+        return reference.wrap_fx_proxy(tx, proxy, **options)
+
+
+def _fxcall(frame: Frame, args: tuple, value: Any) -> Any:
+    return _wrap(frame, "call_function", value, args)
 
 
 def _fxmethod(frame: Frame, name_args: tuple, value: Any) -> Any:
-    proxy = frame.output.create_proxy("call_method", name_args[0], frame.operands(name_args[1], True), {})
-    with frame.recording():
-        return reference.wrap_fx_proxy(frame.tx, proxy)
+    return _wrap(frame, "call_method", *name_args)
 
 
 def _method(frame: Frame, row_args: tuple, value: Any) -> Any:

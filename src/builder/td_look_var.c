@@ -21,7 +21,8 @@ typedef enum {
     HOLDS_PARTIAL,
     HOLDS_NAMED,
     HOLDS_CONTEXT,
-    HOLDS_OVERRIDE
+    HOLDS_OVERRIDE,
+    HOLDS_STREAM
 } holds_t;
 
 static holds_t
@@ -46,6 +47,8 @@ holds(td_class_t cls)
     case TD_CLASS_NumpyNdarrayVariable:
     case TD_CLASS_UnspecializedPythonVariable:
         return HOLDS_TENSOR;
+    case TD_CLASS_CUDAStreamVariable:
+        return HOLDS_STREAM;
     case TD_CLASS_SymNodeVariable:
         return HOLDS_SYM;
     case TD_CLASS_UserFunctionVariable:
@@ -707,6 +710,12 @@ put_own(td_look_t *look, td_var_t *var, td_fields_t *fields)
     case HOLDS_NAMED:
         td_fields_put(fields, TD_FIELD_LambdaVariable_fn,
                       td_form_global(look->obs, var->of.named->module, var->of.named->qualname));
+        break;
+    case HOLDS_STREAM:
+        td_fields_put(fields, TD_FIELD_CUDAStreamVariable_proxy,
+                      td_look_proxy(look, var->of.tensor->node));
+        td_fields_put(fields, TD_FIELD_CUDAStreamVariable_value,
+                      td_look_value(look, var->of.tensor->raw_value));
         break;
     case HOLDS_CONTEXT:
         td_fields_put(fields, TD_FIELD_ContextWrappingVariable_target_values,

@@ -4,6 +4,7 @@
    makes of it. */
 #include <string.h>
 
+#include "builder/td_fx_option.h"
 #include "builder/td_operand.h"
 #include "builder/td_record.h"
 
@@ -16,7 +17,16 @@ is_special(td_builder_t *b, td_fxnode_t const *node, int which)
     return node->callee != NULL && node->callee == PyTuple_GET_ITEM(b->tables.fx_special, which);
 }
 
-static bool wrap(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out);
+static bool wrap(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node,
+                 PyObject *value, td_var_t *out);
+
+/* put mirrors **options of a tracker's constructor. */
+static void
+put(td_fx_options_t const *options, td_var_t *out)
+{
+    out->guard  = options->guard;
+    out->source = options->source.id;
+}
 
 static bool
 constant(PyObject *value, td_var_t *out)
@@ -118,7 +128,7 @@ getitem(td_builder_t *b, td_fxnode_t *node, Py_ssize_t idx)
 
 /* unpack wraps each item on a node of its own. */
 static td_items_t *
-unpack(td_builder_t *b, td_fxnode_t *node, PyObject *items)
+unpack(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *items)
 {
     td_items_t *list = td_items_new(b, (uint32_t)PyTuple_GET_SIZE(items));
 
@@ -128,10 +138,11 @@ unpack(td_builder_t *b, td_fxnode_t *node, PyObject *items)
 
         if (item == Py_None) {
             (void)constant(item, &list->items[i]);
+            put(options, &list->items[i]);
             continue;
         }
         taken = getitem(b, node, i);
-        if (taken == NULL || !wrap(b, taken, item, &list->items[i])) {
+        if (taken == NULL || !wrap(b, options, taken, item, &list->items[i])) {
             return NULL;
         }
     }
@@ -166,13 +177,42 @@ plain_size(td_builder_t *b, PyObject *items, td_var_t *out)
     return true;
 }
 
-/* subclass_of gives what a capsule with a sequence holds; NULL: value is none. */
-static td_value_tuple_t *
-subclass_of(PyObject *value)
+/* is_sequence mirrors isinstance(value, (tuple, list, set)) of what tells the truth. */
+static bool
+is_sequence(PyObject *value)
 {
-    td_value_tuple_t *tuple = td_value_get(value, TD_VALUE_TUPLE);
+    return PyTuple_Check(value) || PyList_Check(value) || PySet_Check(value) ||
+           td_value_get(value, TD_VALUE_TUPLE) != NULL ||
+           td_value_get(value, TD_VALUE_LIST) != NULL;
+}
 
-    return tuple != NULL ? tuple : td_value_get(value, TD_VALUE_LIST);
+/* subclass_of gives what is known of a sequence of a class of its own: *tuple is NULL for
+   a plain one. */
+static bool
+subclass_of(td_builder_t *b, PyObject *value, td_value_tuple_t **tuple)
+{
+    PyTypeObject *type = Py_TYPE(value);
+
+    *tuple = td_value_get(value, TD_VALUE_TUPLE);
+    *tuple = *tuple != NULL ? *tuple : td_value_get(value, TD_VALUE_LIST);
+    if (*tuple != NULL || PyTuple_CheckExact(value) || PyList_CheckExact(value) ||
+        PySet_CheckExact(value)) {
+        return true;
+    }
+    if (!PyTuple_Check(value) || type->tp_iter != PyTuple_Type.tp_iter) {
+        return td_stop_unsupported(b, "L1472/for/some", __func__,
+                                   "an example of a class that iterates itself");
+    }
+    *tuple = td_alloc_in(b, sizeof **tuple);
+    if (*tuple == NULL) {
+        return false;
+    }
+    (*tuple)->cls   = (PyObject *)type;
+    (*tuple)->items = PyTuple_GetSlice(value, 0, PyTuple_GET_SIZE(value));
+    if ((*tuple)->items == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, (*tuple)->items);
 }
 
 /* class_of says what the tracker of a sequence is; value is no capsule, or one with tuple. */
@@ -250,13 +290,18 @@ finish(td_builder_t *b, td_fxnode_t *node, td_class_t cls, td_value_tuple_t cons
 }
 
 static bool
-wrap_sequence(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
+wrap_sequence(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *value,
+              td_var_t *out)
 {
-    td_value_tuple_t *tuple = subclass_of(value);
-    td_class_t        cls   = class_of(b, value, tuple);
+    td_value_tuple_t *tuple = NULL;
+    td_class_t        cls   = TD_CLASS_ListVariable;
     PyObject         *items = NULL; /* owned until kept */
     td_items_t       *list  = NULL;
 
+    if (!subclass_of(b, value, &tuple)) {
+        return false;
+    }
+    cls   = class_of(b, value, tuple);
     items = tuple == NULL ? PySequence_Tuple(value) : Py_NewRef(tuple->items);
     if (items == NULL) {
         return td_stop_python(b);
@@ -268,7 +313,7 @@ wrap_sequence(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out
         return plain_size(b, items, out);
     }
     node->value = value;
-    list        = unpack(b, node, items);
+    list        = unpack(b, options, node, items);
     return list != NULL && finish(b, node, cls, tuple, list, out);
 }
 
@@ -326,11 +371,33 @@ has_int_result(td_builder_t *b, td_fxnode_t const *node)
     return false;
 }
 
+/* wrap_stream: the tracker's constructor compares the example with itself. */
+static bool
+wrap_stream(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
+{
+    td_tensor_var_t *var = td_alloc_in(b, sizeof *var);
+
+    if (Py_TYPE(value)->tp_richcompare != PyBaseObject_Type.tp_richcompare &&
+        !PyUnicode_CheckExact(value) && !PyLong_CheckExact(value)) {
+        return td_stop_unsupported(b, "L1512/ret/reached", __func__,
+                                   "a stream that compares itself");
+    }
+    if (var == NULL) {
+        return false;
+    }
+    node->value    = value;
+    var->node      = node;
+    var->raw_value = value;
+    td_var_make(out, TD_CLASS_CUDAStreamVariable, 0);
+    out->of.tensor = var;
+    return true;
+}
+
 static bool
 wrap_other(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
 {
     if (is_special(b, node, STREAM) || is_special(b, node, CURRENT_STREAM)) {
-        return td_stop_unsupported(b, "L1512/ret/reached", __func__, "CUDA streams");
+        return wrap_stream(b, node, value, out);
     }
     if (PyLong_Check(value) && has_int_result(b, node) && !TD_PLANT(INT_REFUSED)) {
         node->value = value;
@@ -339,17 +406,23 @@ wrap_other(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
     return refuse(b, node, value);
 }
 
-/* sets_state mirrors the condition on generators. */
-static bool
+/* sets_state mirrors the condition on generators.  -1: stopped. */
+static int
 sets_state(td_builder_t *b, td_fxnode_t const *node)
 {
     PyObject *self = node->callee != NULL && PyCFunction_Check(node->callee)
                          ? PyCFunction_GET_SELF(node->callee)
                          : NULL; /* borrowed */
+    bool      named =
+        node->callee != NULL && node->target != NULL && strcmp(node->target, "set_state") == 0;
 
+    if (named && PyFunction_Check(node->callee)) {
+        td_stop_raise(b, "L1451/bool/op2=F", __func__, "AttributeError",
+                      "'function' object has no attribute '__self__'");
+        return -1;
+    }
     return is_special(b, node, SET_RNG_STATE) ||
-           (self != NULL && strcmp(node->target, "set_state") == 0 &&
-            td_is_a(self, b->tables.generator));
+           (self != NULL && named && td_is_a(self, b->tables.generator));
 }
 
 /* wrap_by_callee: results that are known by what was called.  1: done, 0: none of these,
@@ -357,7 +430,12 @@ sets_state(td_builder_t *b, td_fxnode_t const *node)
 static int
 wrap_by_callee(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
 {
-    if (sets_state(b, node)) {
+    int sets = sets_state(b, node);
+
+    if (sets < 0) {
+        return -1;
+    }
+    if (sets > 0) {
         td_var_make(out, TD_CLASS_TorchVariable, 0);
         out->of.value = node->callee;
         return 1;
@@ -374,29 +452,73 @@ wrap_by_callee(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *ou
     return 1;
 }
 
+/* wrap_given: a real tensor that is given as the example. */
+static bool
+wrap_given(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *tensor,
+           td_var_t *out)
+{
+    PyObject *cls = (PyObject *)Py_TYPE(tensor);
+
+    if (cls != b->tables.tensor && cls != b->tables.parameter) {
+        return td_stop_unsupported(b, "L1702/if/F", __func__, "an example of a tensor's subclass");
+    }
+    if (options->source.id == 0 && b->export_mode) {
+        return td_stop_unsupported(b, "L1414/assert/fail", __func__,
+                                   "in export an example without a source");
+    }
+    if (options->source.id == 0) {
+        return td_stop_raise(b, "L1414/assert/fail", __func__, "AssertionError", "");
+    }
+    return td_wrap_fx_tensor(b, &options->source, tensor, node, options->should_specialize,
+                             options->guard, 0, out);
+}
+
+/* wrap_plain: what is no tensor. */
+static bool
+wrap_plain(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *value,
+           td_var_t *out)
+{
+    void *what = NULL;
+    bool  good = false;
+
+    if (options->should_specialize) {
+        return td_stop_unsupported(b, "L1357/if/F", __func__,
+                                   "should_specialize for what is no tensor");
+    }
+    if (is_sequence(value)) {
+        good = wrap_sequence(b, options, node, value, out);
+    } else if (value == Py_None || is_special(b, node, MANUAL_SEED)) {
+        good = constant(Py_None, out);
+    } else {
+        what = td_value_get(value, TD_VALUE_NUMBER);
+        good = what != NULL ? wrap_number(b, node, what, out) : wrap_other(b, node, value, out);
+    }
+    if (good) {
+        put(options, out);
+    }
+    return good;
+}
+
 /* wrap mirrors wrap_fx_proxy_cls from the example value on. */
 static bool
-wrap(td_builder_t *b, td_fxnode_t *node, PyObject *value, td_var_t *out)
+wrap(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *value,
+     td_var_t *out)
 {
     void *what = td_value_get(value, TD_VALUE_FAKE);
     int   done = 0;
 
     if (what != NULL) {
-        return wrap_fake(b, node, what, out);
+        if (!wrap_fake(b, node, what, out)) {
+            return false;
+        }
+        put(options, out);
+        return true;
+    }
+    if (td_is_a(value, b->tables.tensor)) {
+        return wrap_given(b, options, node, value, out);
     }
     done = wrap_by_callee(b, node, value, out);
-    if (done != 0) {
-        return done > 0;
-    }
-    if (PyTuple_Check(value) || PyList_Check(value) || PyAnySet_Check(value) ||
-        subclass_of(value) != NULL) {
-        return wrap_sequence(b, node, value, out);
-    }
-    if (value == Py_None || is_special(b, node, MANUAL_SEED)) {
-        return constant(Py_None, out);
-    }
-    what = td_value_get(value, TD_VALUE_NUMBER);
-    return what != NULL ? wrap_number(b, node, what, out) : wrap_other(b, node, value, out);
+    return done != 0 ? done > 0 : wrap_plain(b, options, node, value, out);
 }
 
 /* ---- roots ------------------------------ */
@@ -419,21 +541,77 @@ bound_to_object(td_builder_t *b, td_fxnode_t const *node)
            !td_is_a(self, b->tables.generator) && !td_is_a(self, b->tables.capsule);
 }
 
+/* example_of gives what the result is, from the keep: what was given, else what the
+   operator gave.  NULL: stopped. */
+static PyObject *
+example_of(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node)
+{
+    static td_at_t const nowhere;
+    td_record_t          record = {0};
+    PyObject            *given  = options->example;
+
+    if (given == NULL || given == Py_None) {
+        if (bound_to_object(b, node)) {
+            td_stop_unsupported(b, "L1387/if/T", __func__,
+                                "a call of what is bound to an object of the program");
+            return NULL;
+        }
+        return td_record_ask(b, node, &record) ? td_record_result(b, &record) : NULL;
+    }
+    if (td_is_lying(b, &nowhere, given) != 0 || td_is_a(given, b->tables.sym_int) ||
+        td_is_a(given, b->tables.sym_bool)) {
+        td_stop_unsupported(b, "L1387/if/T", __func__, "an example that is more than it seems");
+        return NULL;
+    }
+    return td_keep(b, given) ? given : NULL;
+}
+
+/* told_twice mirrors the assertion that the node has no example yet. */
+static bool
+told_twice(td_builder_t *b, td_fxnode_t const *node)
+{
+    PyObject *text = NULL; /* owned until kept */
+
+    if (node->example == NULL && node->number == NULL && node->value == NULL) {
+        return true;
+    }
+    if (node->value == NULL || !PyLong_CheckExact(node->value)) {
+        return td_stop_unsupported(b, "L1360/assert/fail", __func__,
+                                   "an example that a message spells");
+    }
+    text = PyObject_Str(node->value);
+    if (text == NULL) {
+        return td_stop_python(b);
+    }
+    (void)(td_keep_steal(b, text) &&
+           td_stop_raise_text(b, "L1360/assert/fail", __func__, "AssertionError", text));
+    return false;
+}
+
+static bool
+wrap_node(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, td_var_t *out)
+{
+    PyObject *value = NULL; /* borrowed from the keep */
+
+    if (options->no_translator) {
+        return td_stop_raise(b, "L1356/assert/fail", __func__, "AssertionError", "");
+    }
+    if (options->guard != 0 && !TD_ARRAY_PUSH(b->frame.output_guards, options->guard)) {
+        return td_stop_nomem(b);
+    }
+    if (!told_twice(b, node)) {
+        return false;
+    }
+    value = example_of(b, options, node);
+    return value != NULL && wrap(b, options, node, value, out);
+}
+
 bool
 td_wrap_fx_call(td_builder_t *b, td_fxnode_t *node, td_var_t *out)
 {
-    td_record_t record = {0};
-    PyObject   *value  = NULL; /* borrowed from the keep */
+    td_fx_options_t options = {0};
 
-    if (bound_to_object(b, node)) {
-        return td_stop_unsupported(b, "L1387/if/T", __func__,
-                                   "a call of what is bound to an object of the program");
-    }
-    if (!td_record_ask(b, node, &record)) {
-        return false;
-    }
-    value = td_record_result(b, &record);
-    return value != NULL && wrap(b, node, value, out);
+    return wrap_node(b, &options, node, out);
 }
 
 /* proxies mirrors Frame.operands: a new tuple; NULL: stopped. */
@@ -460,25 +638,41 @@ proxies(td_builder_t *b, PyObject *args)
     return made;
 }
 
-bool
-td_build_fx(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, td_var_t *out)
+/* node_of traces the call; NULL: stopped. */
+static td_fxnode_t *
+node_of(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args)
 {
-    static td_at_t const nowhere;
-    PyObject            *operands = proxies(b, args); /* owned */
-    PyObject            *lowered  = NULL;             /* owned */
-    td_fxnode_t         *node     = NULL;
+    PyObject    *operands = proxies(b, args);                                      /* owned */
+    PyObject    *lowered  = operands == NULL ? NULL : td_operand_arg(b, operands); /* owned */
+    td_fxnode_t *node     = NULL;
 
-    td_trail_add(b, &nowhere, "L1300/fn/entered", __func__);
-    if (operands != NULL) {
-        lowered = td_operand_arg(b, operands);
-    }
     if (lowered != NULL) {
         node = td_graph_call(b, callee, name, lowered);
     }
     Py_XDECREF(operands);
     Py_XDECREF(lowered);
-    if (node == NULL) {
-        return b->stop.kind != TD_STOP_NONE ? false : td_stop_python(b);
+    if (node == NULL && b->stop.kind == TD_STOP_NONE) {
+        td_stop_python(b);
     }
-    return td_wrap_fx_call(b, node, out);
+    return node;
+}
+
+bool
+td_build_fx(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, td_var_t *out)
+{
+    static td_at_t const nowhere;
+    td_fx_options_t      options = {0};
+    PyObject            *rest    = NULL; /* owned */
+    td_fxnode_t         *node    = NULL;
+
+    td_trail_add(b, &nowhere, "L1300/fn/entered", __func__);
+    if (!td_fx_options_read(b, args, &options, &rest)) {
+        return false;
+    }
+    node = node_of(b, callee, name, rest);
+    Py_DECREF(rest);
+    if (node == NULL || (options.twice && !wrap_node(b, &options, node, out))) {
+        return false;
+    }
+    return wrap_node(b, &options, node, out);
 }

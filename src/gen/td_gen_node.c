@@ -112,6 +112,7 @@ is_hashable(td_gen_t const *gen, uint16_t node)
     case TD_KIND_SET:
     case TD_KIND_OPTIMIZER_PART:
     case TD_KIND_STAND_IN:
+    case TD_KIND_FX_OPTION:
         return false;
     default:
         return true;

@@ -85,6 +85,7 @@ live_hash(live_maker_t const *maker, td_node_t const *node)
     case TD_KIND_ODD_ARRAY:
     case TD_KIND_OPTIMIZER_PART:
     case TD_KIND_STAND_IN:
+    case TD_KIND_FX_OPTION:
         return (live_hash_t){LIVE_HASH_NONE, 0};
     default:
         return (live_hash_t){1, 0}; /* by address, or by code of its own */

@@ -61,6 +61,7 @@ static live_make_t const make_table[TD_KIND_TAG_END] = {
     [TD_KIND_OPTIMIZER]       = live_make_applied,
     [TD_KIND_OPTIMIZER_PART]  = live_make_applied,
     [TD_KIND_CALLEE]          = live_make_choice,
+    [TD_KIND_FX_OPTION]       = live_make_applied,
 };
 
 /* ---- objects --------------------------------------------------------------------- */

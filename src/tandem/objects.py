@@ -1342,3 +1342,44 @@ def give_foreign(*_):
 def give_error(x, *_):
     """Nothing at all."""
     raise ValueError("nothing to give")
+
+
+def make_set_state():
+    """What sets the state of a generator."""
+    return torch.Generator().set_state
+
+
+class _Holder:
+    def set_state(self, state):
+        """A method that shares its name alone with a generator's."""
+        return state
+
+
+def make_other_set_state():
+    """A method called set_state of something else."""
+    return _Holder().set_state
+
+
+def set_state(state):
+    """A function called so."""
+    return state
+
+
+# ---- what wrap_fx_proxy is given besides ---------------------------------------------
+
+
+def _option(word):
+    def give(*edges):
+        return ("option", word, *edges)
+
+    return give
+
+
+option_example = _option("example")
+option_source = _option("source")
+option_no_source = _option("no_source")
+option_guards = _option("guards")
+option_no_guards = _option("no_guards")
+option_specialize = _option("specialize")
+option_not_translator = _option("not_translator")
+option_twice = _option("twice")

@@ -65,6 +65,8 @@ static struct {
     {52, "optimizer_part"},
     {53, "subclass_tensor"},
     {54, "stand_in"},
+    {58, "callee"},
+    {59, "fx_option"},
 };
 
 static void
@@ -122,7 +124,11 @@ static struct {
     {TD_KIND_CALLEE, "list empty ints set frozen_list nones nested point tuple_sub "
                      "list_sub text number dict sizes sym_int sym_float sym_bool parameter "
                      "real foreign error sym_of get element_size mod constrain manual_seed "
-                     "set_rng_state disable_functorch in_bad_fork nonzero split max"},
+                     "set_rng_state disable_functorch in_bad_fork nonzero split max set_state "
+                     "other_set_state function_set_state seed get_rank get_world_size Stream "
+                     "current_stream"},
+    {TD_KIND_FX_OPTION, "example source no_source guards no_guards specialize not_translator "
+                        "twice"},
     {TD_KIND_SUBCLASS_TENSOR, "Tagged Noting Refusing Quiet QuietParameter"},
 };
 
