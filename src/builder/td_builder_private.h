@@ -468,6 +468,16 @@ td_is_a(PyObject *value, PyObject *cls)
    also takes tensors marked _is_param. */
 int td_is_parameter(td_builder_t *b, PyObject *value);
 
+/* td_call_listed calls a function of the builder's file by name, as a root of the entry
+   "method" does; args is a tuple. */
+bool td_call_listed(td_builder_t *b, PyObject *name, PyObject *args, td_var_t *out);
+
+/* td_wrap_constant_literal mirrors SourcelessBuilder's function of that name,
+   td_wrap_unspecialized_int what wrap_unspecialized_primitive does with an int at a source
+   that is neither constant nor random, specialize_int or not. */
+bool td_wrap_constant_literal(td_builder_t *b, PyObject *value, td_var_t *out);
+bool td_wrap_unspecialized_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out);
+
 /* td_has_lying_meta: the class's metaclass answers for itself what the reference asks of
    every class that it meets: its hash and equality, its attributes. */
 bool td_has_lying_meta(PyTypeObject *type);

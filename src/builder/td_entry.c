@@ -40,6 +40,18 @@ fxmethod(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
 }
 
 static bool
+method(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
+{
+    PyObject *args = PyTuple_GET_ITEM(in->spec, 2); /* borrowed */
+
+    (void)at;
+    if (!PyTuple_CheckExact(args)) {
+        return td_stop_unsupported(b, "L211/fn/entered", __func__, "arguments that are no tuple");
+    }
+    return td_call_listed(b, PyTuple_GET_ITEM(in->spec, 1), args, out);
+}
+
+static bool
 from_source(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
 {
     return td_make_source(b, in->spec, at) && td_build(b, at, in->value, out);
@@ -55,6 +67,7 @@ static row_t const rows[] = {
     {"sourceless", 1, sourceless},
     {"fxcall", 2, fxcall},
     {"fxmethod", 3, fxmethod},
+    {"method", 3, method},
 };
 
 bool

@@ -228,6 +228,20 @@ td_wrap_unspecialized_primitive(td_builder_t *b, td_at_t const *at, PyObject *va
     return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
 }
 
+bool
+td_wrap_unspecialized_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    td_var_t *found = NULL;
+
+    if (!td_find_unspec(b, at, &found)) {
+        return false;
+    }
+    if (found == NULL && b->cfg.specialize_int && !b->cfg.force_unspec_int) {
+        return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
+    }
+    return td_wrap_unspecialized_primitive(b, at, value, out);
+}
+
 /* is_zero_or_one: the common constants. */
 static bool
 is_zero_or_one(PyObject *value)

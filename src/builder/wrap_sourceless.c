@@ -531,3 +531,14 @@ td_build_sourceless(td_builder_t *b, PyObject *value, td_var_t *out)
 {
     return build(b, value, true, out);
 }
+
+bool
+td_wrap_constant_literal(td_builder_t *b, PyObject *value, td_var_t *out)
+{
+    int is = is_literal(b, value);
+
+    if (is == 0) {
+        return td_stop_raise(b, "L1792/assert/fail", __func__, "AssertionError", "");
+    }
+    return is > 0 && plain(b, TD_CLASS_ConstantVariable, value, out);
+}
