@@ -73,7 +73,7 @@ int_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     if (!td_wrap_unspecialized_int(b, at, value, out)) {
         return false;
     }
-    if (out->cls == TD_CLASS_ConstantVariable && !TD_PLANT(SOURCE_FROM_NOWHERE)) {
+    if (out->cls == TD_CLASS_ConstantVariable) {
         out->source = 0; /* nobody gave it one */
     }
     return true;
