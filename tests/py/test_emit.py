@@ -73,7 +73,10 @@ def installed(python: list[str], tmp_path_factory: pytest.TempPathFactory) -> tu
 
 def test_scripts_show_what_show_shows(installed) -> None:
     shown, said = installed
-    differ = {path: (plain(row["shown"]), plain(told(said[row["script"]]))) for path, row in shown.items()}
+    written = {path: row for path, row in shown.items() if "script" in row}
+    differ = {path: (plain(row["shown"]), plain(told(said[row["script"]]))) for path, row in written.items()}
+    refused = {path: row["why"]["script"] for path, row in shown.items() if "script" not in row}
+    assert all("export constraints" in why or "a root of entry" in why for why in refused.values()), refused
     assert {path: pair for path, pair in differ.items() if pair[0] != pair[1]} == {}
     assert len(differ) >= 80
     assert sum(len(frame["roots"]) for ours, _ in differ.values() for frame in ours) >= 200

@@ -26,7 +26,7 @@ TRACKERS = (
     "UserMethodVariable",
     "NumpyNdarrayVariable", "UnspecializedPythonVariable", "NumpyVariable", "FunctoolsPartialVariable",
     "LambdaVariable", "NullContextVariable", "ProcessGroupVariable", "DeviceMeshVariable", "PlacementClassVariable",
-    "PlacementVariable", "KeyedJaggedTensorVariable",
+    "PlacementVariable", "KeyedJaggedTensorVariable", "SetVariable", "CUDAStreamVariable",
 )  # fmt: skip
 #: What hangs on them, and what a frame holds.
 OTHERS = (

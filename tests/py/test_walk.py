@@ -90,7 +90,7 @@ from tandem import programs, session
 judge = session.get(session.Options())
 prints = {}
 for path in sys.argv[1:]:
-    frames = judge.frames(path, programs.load(path).binary)
+    frames, _ = judge.frames(path, programs.load(path).binary)
     prints[path] = [hashlib.sha256(frame).hexdigest() for frame in frames]
 json.dump(prints, sys.stdout)
 """
