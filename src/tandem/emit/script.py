@@ -239,6 +239,8 @@ def emit(path: str, binary: bytes, builder: str | None, shims: bool, compiled: b
     program = read(binary)
     if program.constraints:
         raise CannotEmit("it has export constraints, which no script makes")
+    if any(isinstance(one, Node) and one.kind == "fx_option" for one in program.before):
+        raise CannotEmit("it gives wrap_fx_proxy options, which only the harness reads")
     objects = Objects(program)
     made = _objects(program, objects)
     steps = _function(program, objects) if compiled else _frames(program, objects)
