@@ -14,7 +14,7 @@ static struct {
     uint32_t    weight;
 } const families[] = {
     {"literal", 8},  {"list", 10},     {"slice", 5},     {"dict", 10},   {"tensor", 22},
-    {"callable", 5}, {"parameter", 4}, {"iterator", 2},  {"set", 3},     {"enum", 3},
+    {"callable", 5}, {"parameter", 4}, {"iterator", 20}, {"set", 3},     {"enum", 3},
     {"object", 4},   {"module", 4},    {"numpy", 4},     {"partial", 3}, {"typing", 2},
     {"method", 2},   {"autograd", 3},  {"operator", 2},  {"special", 3}, {"pytree", 1},
     {"subclass", 4}, {"standin", 2},   {"optimizer", 3}, {"fxproxy", 2},
@@ -24,8 +24,8 @@ static struct {
     uint8_t  kind;
     uint32_t weight;
 } const kinds[] = {
-    {TD_KIND_INT, 22},   {TD_KIND_STR, 12},  {TD_KIND_LIST, 22},
-    {TD_KIND_TUPLE, 14}, {TD_KIND_DICT, 18},
+    {TD_KIND_INT, 22},  {TD_KIND_STR, 12},    {TD_KIND_LIST, 22},  {TD_KIND_TUPLE, 14},
+    {TD_KIND_DICT, 18}, {TD_KIND_MEMBER, 14}, {TD_KIND_CALLEE, 5},
 };
 
 static struct {

@@ -1057,18 +1057,13 @@ def _leaves(edges: tuple) -> list:
     return list(found.values()) or [torch.nn.Parameter(torch.ones(2))]
 
 
-def _steps(parameter: torch.Tensor) -> bool:
-    """Whether every optimizer can step a parameter: not all is there for all types."""
-    return parameter.dtype in (torch.float32, torch.float64) and parameter.device.type == "cpu"
-
-
 def _stepped(optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
     """The optimizer with a state of each parameter that can have one."""
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    for parameter in parameters:
-        if parameter.requires_grad and _steps(parameter):
-            parameter.grad = torch.ones_like(parameter)
-    if all(parameter.grad is None or _steps(parameter) for parameter in parameters):
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.requires_grad and parameter.is_floating_point() and parameter.device.type == "cpu":
+                parameter.grad = torch.ones_like(parameter)
+    with contextlib.suppress(RuntimeError):  # there is no step for some types, nor for memory that is shared
         optimizer.step()
     return optimizer
 
