@@ -428,6 +428,7 @@ td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
     TD_TRY(settle(check));
     TD_TRY(census_of_steps(check, maker, &moved));
     TD_TRY(td_maker_make(check, maker, &live));
+    PyGC_Collect(); /* what garbage still holds would be let go while references are counted */
     TD_TRY(td_audit_init(&audit, live.objects));
     for (Py_ssize_t idx = 0; idx < PyTuple_GET_SIZE(live.objects); idx++) {
         audit.refcnts[idx] += moved[idx];
