@@ -14,10 +14,10 @@ static struct {
     uint32_t    weight;
 } const families[] = {
     {"literal", 8},  {"list", 10},     {"slice", 5},     {"dict", 10},   {"tensor", 22},
-    {"callable", 5}, {"parameter", 4}, {"iterator", 20}, {"set", 3},     {"enum", 3},
+    {"callable", 5}, {"parameter", 4}, {"iterator", 16}, {"set", 3},     {"enum", 3},
     {"object", 4},   {"module", 4},    {"numpy", 4},     {"partial", 3}, {"typing", 2},
-    {"method", 2},   {"autograd", 3},  {"operator", 2},  {"special", 3}, {"pytree", 1},
-    {"subclass", 4}, {"standin", 2},   {"optimizer", 3}, {"fxproxy", 2},
+    {"method", 2},   {"autograd", 3},  {"operator", 4},  {"special", 3}, {"pytree", 2},
+    {"subclass", 4}, {"standin", 3},   {"optimizer", 6}, {"fxproxy", 4},
 };
 
 static struct {
@@ -25,7 +25,7 @@ static struct {
     uint32_t weight;
 } const kinds[] = {
     {TD_KIND_INT, 22},  {TD_KIND_STR, 12},    {TD_KIND_LIST, 22},  {TD_KIND_TUPLE, 14},
-    {TD_KIND_DICT, 18}, {TD_KIND_MEMBER, 14}, {TD_KIND_CALLEE, 5},
+    {TD_KIND_DICT, 18}, {TD_KIND_MEMBER, 18}, {TD_KIND_CALLEE, 5},
 };
 
 static struct {
@@ -33,7 +33,7 @@ static struct {
     uint32_t weight;
 } const sources[] = {
     {TD_SOURCE_LOCAL, 60}, {TD_SOURCE_GLOBAL, 15}, {TD_SOURCE_ATTR, 14},
-    {TD_SOURCE_ITEM, 14},  {TD_SOURCE_CELL, 8},
+    {TD_SOURCE_ITEM, 20},  {TD_SOURCE_CELL, 8},
 };
 
 static struct {
@@ -104,7 +104,7 @@ td_weights_init(td_weights_t *weights)
     }
     for (size_t key = 0; key < td_config_cnt(); key++) {
         for (size_t value = 0; value < td_config_value_cnt(key); value++) {
-            weights->config[key][value] = value == 0 ? 2 : 3;
+            weights->config[key][value] = 3;
         }
     }
     weights->config[0][0] = 5; /* specialize_int = False: what "static" allows only now and then */

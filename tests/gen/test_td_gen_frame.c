@@ -33,7 +33,7 @@ items_are_mostly_of_containers_that_are_there(void **state)
 
     (void)state;
     td_weights_init(&weights);
-    for (uint64_t seed = 0; seed < 4000; seed++) {
+    for (uint64_t seed = 0; seed < 2000; seed++) {
         td_prog_t prog = generated(seed, &weights);
 
         for (uint32_t i = 0; i < prog.source_cnt; i++) {
