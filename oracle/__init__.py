@@ -11,6 +11,7 @@ Rooms of this package:
   loader    one builder per process: torch's own or a file over it
   shims     what the pinned torch lacks for the mission's revision
   arms      decision outcomes of the loaded file and their instrumentation
+  excuses   the arms that no program reaches, and why
   context   a fresh context per frame, roots, do steps, outcomes
   methods   the rows of the entry points "method" and "compile"
   state     what leaks from one program into the next, and how it is undone

@@ -1,0 +1,108 @@
+"""tandem cover [CORPUS]: what a corpus reaches in the reference."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from .. import covering, judging, options, programs, session
+from ..errors import EXIT_BAD_INPUT, EXIT_DIFFERS, EXIT_HARNESS, EXIT_OK, BadInput, of_os_error
+from ..oracle.arms import Arm
+from ..output import Output, summary_line
+from .replay import default_corpus
+
+HELP = "arms of the reference that a corpus reaches, misses, and need not reach"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("corpus", nargs="*", metavar="CORPUS", help="files or folders (default: the checkout's corpus)")
+    parser.add_argument("--excused", action="store_true", help="name the excused arms too, with their reasons")
+    parser.add_argument("--table", metavar="FILE.md", help="write the revision's column of this page (corpus/ARMS.md)")
+    options.add_sides(parser)
+    parser.set_defaults(all=False, quiet=True)
+
+
+def judge_one(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
+    return judge.run(program.path, program.binary, observations=False)
+
+
+def cover_of(cases: list[dict[str, Any]]) -> covering.Cover:
+    """What these cases of the loaded builder reach."""
+    from ..oracle import excuses, loader
+
+    arms = loader.loaded().arms.arms
+    return covering.of_cases(arms, excuses.excused(arms), cases)
+
+
+def _arm_line(arm: Arm, cover: covering.Cover) -> str:
+    from ..oracle.arms import shorten
+
+    excuse = cover.excuses.get(arm.id)
+    why = f": {excuse.sort}, {excuse.reason}" if excuse else ""
+    return f"  {arm.id:<28} {arm.qualname}: {shorten(arm.text, 90)}{why}"
+
+
+def show(cover: covering.Cover, output: Output, with_excused: bool) -> None:
+    """Function by function, then what is missing."""
+    rows = covering.by_family(cover)
+    width = max(len(row[0]) for row in rows)
+    for name, agreed, of, excused in rows:
+        rest = f"  ({excused} excused)" if excused else ""
+        output.line(f"{name:<{width}}  {agreed:>4} of {of:>3}{rest}")
+    for title, arms in (("missing", cover.missing), ("excused", cover.excused if with_excused else [])):
+        output.line(f"\n{title}" if arms else "")
+        for arm in arms:
+            output.line(_arm_line(arm, cover))
+    output.line(
+        f"\n{len(cover.arms)} arms: {len(cover.reached)} reached, {len(cover.missing)} missing, "
+        f"{len(cover.excused)} excused"
+    )
+
+
+def write_table(path: str, revision: str, cover: covering.Cover) -> None:
+    """Puts the revision's column into the page at path, which is made if it is not there."""
+    try:
+        try:
+            with open(path, encoding="utf-8") as file:
+                columns = covering.columns_of(file.read())
+        except FileNotFoundError:
+            columns = {}
+        columns[revision] = covering.column(cover)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(covering.page(dict(sorted(columns.items(), reverse=True))))
+    except OSError as error:
+        raise of_os_error(error, writing=True) from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: it is no UTF-8 text") from None
+
+
+def _exit_code(cases: list[dict[str, Any]], cover: covering.Cover | None) -> int:
+    if any(case["verdict"] == "bad-input" for case in cases):
+        return EXIT_BAD_INPUT
+    if cover is None or not any(case["compared"] for case in cases):
+        return EXIT_HARNESS
+    agree = all(case["verdict"] == "agree" for case in cases)
+    return EXIT_OK if agree and not cover.missing else EXIT_DIFFERS
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    started = time.monotonic()
+    sides = options.sides(args, coverage=True)
+    names = list(programs.find(args.corpus or [default_corpus()]))
+    cases = judging.judge_all(names, programs.load, judge_one, output, args, sides)
+    if not cases:
+        output.note("there was no program to run")
+    loaded = session.loaded(sides)
+    cover = None if loaded["torch"] is None else cover_of(cases)
+    counts = session.summary(cases)
+    if cover is not None:
+        show(cover, output, args.excused)
+        output.line(summary_line(counts, time.monotonic() - started))
+        for arm in cover.stale():
+            output.note(f"{arm} is excused, and reached all the same: its row of excuses.toml is to go")
+        if args.table:
+            write_table(args.table, loaded["revision"], cover)
+    if output.json:
+        output.document({"schema": 1, **loaded, **(cover.document() if cover else {}), "summary": counts})
+    return _exit_code(cases, cover)

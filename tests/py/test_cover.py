@@ -1,0 +1,142 @@
+"""tandem cover: what a corpus reaches, the excuses, and the page corpus/ARMS.md."""
+from __future__ import annotations
+
+import ast
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import corpus_runs
+import pytest
+from conftest import ROOT
+from tandem import covering
+from tandem.oracle import arms, excuses
+
+LANE = "test_corpus"  # the same processes
+
+PAGE = ROOT / "corpus" / "ARMS.md"
+
+
+def arms_of(path: Path) -> list[arms.Arm]:
+    return arms.Arms(ast.parse(path.read_text()), str(path)).arms
+
+
+@pytest.fixture(scope="module")
+def installed() -> list[arms.Arm]:
+    torch = importlib.util.find_spec("torch").submodule_search_locations[0]
+    return arms_of(Path(torch) / "_dynamo" / "variables" / "builder.py")
+
+
+@pytest.fixture(scope="module")
+def mission(shared) -> list[arms.Arm]:
+    return arms_of(shared / "reference" / "builder.py")
+
+
+def case(verdict: str, *reached: str) -> dict:
+    return {"verdict": verdict, "arms": list(reached)}
+
+
+# ---- excuses -------------------------------------------------------------------------------
+
+
+def test_excuses_are_the_atlas_own(mission, shared):
+    with open(shared / "reference" / "arms.tsv", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    without = {row["id"] for row in rows if row["status"] != "reached" or row["how"] in ("planted", "process")}
+    found = excuses.excused(mission)
+    assert set(found) == without and len(without) == 42
+    sorts = [row.sort for row in found.values()]
+    assert [sorts.count(sort) for sort in ("dead", "planted", "process")] == [19, 15, 8]
+
+
+def test_excuse_goes_with_its_condition_and_not_with_its_line(installed):
+    found = excuses.excused(installed)
+    assert 0 < len(found) <= 42
+    assert not any(arm.text == "for k in value.keys()" and arm.id in found for arm in installed)
+
+
+def test_rows_that_say_nothing_are_refused(tmp_path):
+    row = '[[excuse]]\nfunction = "f"\nkind = "if"\ncondition = "x"\noutcome = "T"\nsort = "{}"\nreason = "{}"\n'
+    path = tmp_path / "excuses.toml"
+    path.write_text(row.format("tired", "y"))
+    with pytest.raises(ValueError, match="tired"):
+        excuses.rows(str(path))
+    path.write_text(row.format("dead", "y") + row.format("planted", "z"))
+    with pytest.raises(ValueError, match="two rows"):
+        excuses.rows(str(path))
+
+
+# ---- counting ------------------------------------------------------------------------------
+
+
+def test_only_a_program_that_agrees_reaches_an_arm(installed):
+    first, second, third = (arm.id for arm in installed[:3])
+    cases = [case("agree", first), case("diverge", second), case("subject-unsupported", third)]
+    cover = covering.of_cases(installed, {}, cases)
+    assert cover.reached == {first}
+    assert len(cover.reached) + len(cover.missing) + len(cover.excused) == len(installed)
+    assert {second, third} <= {arm.id for arm in cover.missing}
+
+
+def test_an_excuse_that_is_reached_is_told(installed):
+    table = excuses.excused(installed)
+    one = next(iter(table))
+    cover = covering.of_cases(installed, table, [case("agree", one)])
+    assert cover.stale() == [one] and one not in {arm.id for arm in cover.excused}
+    with pytest.raises(ValueError, match="L0/if/T"):
+        covering.of_cases(installed, table, [case("agree", "L0/if/T")])
+
+
+def test_page_keeps_the_other_column(installed):
+    cover = covering.of_cases(installed, {}, [case("agree", installed[-1].id)])
+    columns = {"mission": {"`f`": "1 / 2", "all": "1 / 2"}, "installed": covering.column(cover)}
+    assert covering.columns_of(covering.page(columns)) == columns
+    assert columns["installed"]["all"] == f"1 / {len(installed)}"
+    assert covering.columns_of("# something else\n") == {}
+
+
+# ---- the command ---------------------------------------------------------------------------
+
+
+@pytest.mark.release
+def test_command_counts_lists_and_writes_its_column(tandem, tmp_path):
+    program = tmp_path / "a.tdm"
+    program.write_text('tandem 1\n%0 = int 5\nframe\n  root build local("x") %0\n')
+    page = tmp_path / "ARMS.md"
+    done = tandem("cover", "--json", "--table", page, program)
+    assert done.returncode == 1, done.stderr
+    said = json.loads(done.stdout)
+    assert said["arms"] == said["reached"] + len(said["missing"]) + len(said["excused"]) == 721
+    assert said["reached"] > 5 and said["schema"] == 1 and said["summary"] == {"agree": 1}
+    assert all(set(row) == {"arm", "sort", "reason"} for row in said["excused"])
+    assert covering.columns_of(page.read_text())["installed"]["all"].startswith(f"{said['reached']} / ")
+    text = tandem("cover", "--excused", program).stdout
+    assert "missing\n" in text and "excused\n" in text and f"{said['reached']} reached" in text
+
+
+def test_nothing_to_cover_is_no_success(tandem, tmp_path):
+    assert tandem("cover", tmp_path).returncode == 3
+    (tmp_path / "bad.tdm").write_text("tandem 1\nnonsense\n")
+    done = tandem("cover", tmp_path)
+    assert done.returncode == 2 and "bad.tdm:2:1" in done.stderr
+
+
+# ---- the page in the corpus ----------------------------------------------------------------
+
+
+def judged(run: dict) -> list[dict]:
+    return list(run["judge"]["programs"].values())
+
+
+def test_page_says_what_the_missions_builder_reaches(python, mission):
+    cover = covering.of_cases(mission, excuses.excused(mission), judged(corpus_runs.main_run(python)))
+    assert cover.stale() == []
+    assert covering.columns_of(PAGE.read_text())["mission"] == covering.column(cover)
+
+
+def test_page_says_what_the_installed_builder_reaches(python, installed):
+    run = corpus_runs.probe(python, "judge", "quiet")
+    cover = covering.of_cases(installed, excuses.excused(installed), judged(run))
+    assert cover.stale() == []
+    assert covering.columns_of(PAGE.read_text())["installed"] == covering.column(cover)
