@@ -155,6 +155,43 @@ td_function_variable(td_builder_t *b, char const *arm, PyObject *value, td_funct
     return td_keep(b, TD_PLANT(LEAKED_REFERENCE) ? Py_NewRef((*function)->fn) : (*function)->fn);
 }
 
+/* refuse_unwrapped: what stands in the place of the function is none, and the copy that the
+   builder makes of the tracker says so. */
+static bool
+refuse_unwrapped(td_builder_t *b, PyObject *fn)
+{
+    PyObject *text = NULL; /* owned until kept */
+
+    if (!PyLong_CheckExact(fn) && !PyBool_Check(fn) && !PyFloat_CheckExact(fn) &&
+        !PyUnicode_CheckExact(fn) && fn != Py_None) {
+        return td_stop_unsupported(b, "L564/ret/reached", __func__,
+                                   "a function that is replaced by an object");
+    }
+    text = PyUnicode_FromFormat("expected FunctionType found %s %S", Py_TYPE(fn)->tp_name, fn);
+    return text == NULL
+               ? td_stop_python(b)
+               : td_keep_steal(b, text) &&
+                     td_stop_raise_text(b, "L564/ret/reached", __func__, "AssertionError", text);
+}
+
+/* is_copied mirrors the constructor that runs once more for the builder's copy of the tracker:
+   what stands in the place of the function is asked what stands in its own. */
+static bool
+is_copied(td_builder_t *b, td_function_t const *function, PyObject *value)
+{
+    PyObject *fn = function->fn; /* borrowed */
+
+    if (fn == value) {
+        return true;
+    }
+    if (!PyFunction_Check(fn) && (PyObject *)Py_TYPE(fn) != b->tables.script_function) {
+        return refuse_unwrapped(b, fn);
+    }
+    return unwrapped(b, fn) == fn ||
+           td_stop_unsupported(b, "L564/ret/reached", __func__,
+                               "a function in whose place a chain of others stands");
+}
+
 /* td_wrap_function mirrors the function branch of _wrap. */
 bool
 td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
@@ -163,7 +200,8 @@ td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
     td_guard_id_t  guard    = 0;
 
     if (!td_make_guards(b, at, TD_GUARD_FUNCTION_MATCH, &guard) ||
-        !td_function_variable(b, "L564/ret/reached", value, &function)) {
+        !td_function_variable(b, "L564/ret/reached", value, &function) ||
+        !is_copied(b, function, value)) {
         return false;
     }
     td_var_make(out, TD_CLASS_UserFunctionVariable, guard);

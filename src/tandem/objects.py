@@ -1384,3 +1384,46 @@ option_no_guards = _option("no_guards")
 option_specialize = _option("specialize")
 option_not_translator = _option("not_translator")
 option_twice = _option("twice")
+
+
+# ---- callables and others of a branch of their own -----------------------------------
+
+
+def allowed(x):
+    """A function that its user lets into the graph as it is."""
+    return x + 1
+
+
+def make_allowed_function():
+    """That function, allowed anew: the next program does not find it so."""
+    return torch._dynamo.allow_in_graph(allowed)
+
+
+def _of_library(name):
+    namespace = {}
+    exec(compile(f"def {name}(): pass", collections.__file__, "exec"), namespace)
+    return namespace[name]
+
+
+def make_inline_chain():
+    """A function of a library that is to be replaced by another one of it, which asks the same."""
+    first, second = _of_library("first"), _of_library("second")
+    first._torchdynamo_inline, second._torchdynamo_inline = second, True
+    return first
+
+
+def make_method_wrapper():
+    """A slot of a number, bound."""
+    return (5).__add__
+
+
+def make_dummy_module():
+    """What stands for a Python module where a recorded frame is played again."""
+    from torch._dynamo.replay_record import DummyModule
+
+    return DummyModule("played")
+
+
+def make_append():
+    """A method of a list, which is no object of a program."""
+    return [].append

@@ -86,9 +86,11 @@ static struct {
     {TD_KIND_DEVICE, "cpu meta cuda"},
     {TD_KIND_DTYPE, "float32 int64 bool complex64"},
     {TD_KIND_NAMEDTUPLE, "Point Pair Unit torch_max LoggingPair"},
-    {TD_KIND_FUNCTION, "scale add_bias make_closure double skipped_namedtuple skipped_dynamo "
-                       "skipped_lru_cache inlined collective checkpoint marked scripted script"},
-    {TD_KIND_BUILTIN, "len print int list type add getitem islice reduce cast intern"},
+    {TD_KIND_FUNCTION,
+     "scale add_bias make_closure double skipped_namedtuple skipped_dynamo "
+     "skipped_lru_cache inlined collective checkpoint marked scripted script allowed inline_chain"},
+    {TD_KIND_BUILTIN,
+     "len print int list type add getitem islice reduce cast intern np_sin append"},
     {TD_KIND_CLASS, "Plain WithMeta Point Color Counter SimpleNamespace OrderedDict ABC "
                     "TaggedTensor QuietTensor"},
     {TD_KIND_PYMODULE, "os numpy objects json operator silent raising"},
@@ -102,7 +104,8 @@ static struct {
                         "timedelta64"},
     {TD_KIND_SPECIAL, "signature fields nullcontext nullcontext_of own_nullcontext seed_method "
                       "default_generator stream process_group device_mesh Shard Placement "
-                      "placement shard jagged sym_true sym_false"},
+                      "placement shard jagged sym_true sym_false comptime getset method_wrapper "
+                      "dummy_module default_factory"},
     {TD_KIND_ODD_ARRAY, "uint16 object text records big_endian reversed readonly broadcast "
                         "subclass gaps image windows"},
     {TD_KIND_TYPING, "List Optional_int Any"},

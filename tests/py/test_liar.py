@@ -26,7 +26,8 @@ TRACKERS = (
     "UserMethodVariable",
     "NumpyNdarrayVariable", "UnspecializedPythonVariable", "NumpyVariable", "FunctoolsPartialVariable",
     "LambdaVariable", "NullContextVariable", "ProcessGroupVariable", "DeviceMeshVariable", "PlacementClassVariable",
-    "PlacementVariable", "KeyedJaggedTensorVariable", "SetVariable", "CUDAStreamVariable",
+    "PlacementVariable", "KeyedJaggedTensorVariable", "SetVariable", "CUDAStreamVariable", "ComptimeVariable", "GetSetDescriptorVariable",
+    "MethodWrapperVariable", "TypingVariable", "TupleIteratorVariable",
 )  # fmt: skip
 #: What hangs on them, and what a frame holds.
 OTHERS = (
