@@ -43,7 +43,7 @@ from . import methods, records, state
 
 # ---- kinds of outcome (td_outcome_kind_t says the same in C) ----------------
 
-NOT_RUN, TRACKER, EXCEPTION, DO = 0, 1, 2, 3
+NOT_RUN, TRACKER, EXCEPTION, DO, VALUE = 0, 1, 2, 3, 4
 
 
 class BadProgram(Exception):
@@ -323,7 +323,7 @@ class Frame:
     tx, output   the InstructionTranslator and its OutputGraph
     f_locals, f_globals, frame_state
     sources      for each step the Source that a build root was given, else None
-    kinds        for each step NOT_RUN, TRACKER, EXCEPTION or DO
+    kinds        for each step NOT_RUN, TRACKER, EXCEPTION, DO or VALUE
     values       for each step what was returned, or the exception (without traceback)
     internal     for each step whether it is an exception of no expected class
     records      for each step the operator records of it (tandem.oracle.records), else None
@@ -390,7 +390,9 @@ class Frame:
             return DO
         try:
             self.values[index] = entry(self, prepared, value)
-            self.kinds[index] = TRACKER
+            # A function that is called directly gives what other parts of Dynamo ask it for.
+            gave_value = entry is _method and not isinstance(self.values[index], VariableTracker)
+            self.kinds[index] = VALUE if gave_value else TRACKER
         except KeyboardInterrupt:
             raise
         except BaseException as error:

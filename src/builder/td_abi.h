@@ -104,7 +104,14 @@ typedef struct {
 
 /* ---- out ----------------------------------------------------------------- */
 
-enum { TD_ABI_TRACKER = 1, TD_ABI_EXCEPTION = 2, TD_ABI_UNSUPPORTED = 3, TD_ABI_POISONED = 4 };
+/* VALUE: a root of entry method gave what is no tracker. */
+enum {
+    TD_ABI_TRACKER     = 1,
+    TD_ABI_EXCEPTION   = 2,
+    TD_ABI_UNSUPPORTED = 3,
+    TD_ABI_POISONED    = 4,
+    TD_ABI_VALUE       = 5
+};
 
 typedef struct {
     size_t      struct_sz;

@@ -159,13 +159,20 @@ typedef struct {
     bool      is_strong; /* the object itself is the global */
 } td_global_t;           /* a global that the build installed */
 
-typedef enum { TD_ROOT_TRACKER, TD_ROOT_EXCEPTION, TD_ROOT_DO, TD_ROOT_OTHER } td_root_kind_t;
+typedef enum {
+    TD_ROOT_TRACKER,
+    TD_ROOT_EXCEPTION,
+    TD_ROOT_DO,
+    TD_ROOT_OTHER,
+    TD_ROOT_VALUE
+} td_root_kind_t;
 
 typedef struct {
     uint8_t     kind;     /* td_root_kind_t */
     size_t      step_idx; /* among the steps of the frame */
     td_src_id_t source;   /* 0: none */
     td_var_t   *var;
+    PyObject   *value;     /* VALUE: from the frame's keep (td_value.h); else NULL */
     char const *exception; /* class */
     char const *message;
     size_t      message_sz;
@@ -293,6 +300,8 @@ typedef struct {
                                 another than it had; else id 0 */
     PyObject        *records; /* borrowed: operator records of the running root, or NULL */
     Py_ssize_t       record_idx; /* the next of them */
+    PyObject        *value;      /* borrowed from the frame's keep (td_value.h): what the running
+                                    root gave instead of a tracker; or NULL */
     int              frames;     /* Python frames that the reference has on its stack now, from the
                                 root */
     char             why[256];

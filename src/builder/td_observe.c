@@ -82,12 +82,16 @@ root_record(td_look_t *look, td_root_t const *root)
 {
     td_fields_t fields = {0};
     bool        raised = root->kind == TD_ROOT_EXCEPTION;
+    bool        built  = root->kind == TD_ROOT_TRACKER;
 
     td_fields_put(&fields, TD_FIELD_Root_source, td_look_source(look, root->source));
     td_fields_put(&fields, TD_FIELD_Root_outcome,
-                  td_obs_cstr(look->obs, raised ? "exception" : "tracker"));
+                  td_obs_cstr(look->obs, raised  ? "exception"
+                                         : built ? "tracker"
+                                                 : "value"));
     td_fields_put(&fields, TD_FIELD_Root_tracker,
-                  raised ? td_obs_null(look->obs) : td_look_tracker(look, root->var));
+                  built ? td_look_tracker(look, root->var) : td_obs_null(look->obs));
+    td_fields_put(&fields, TD_FIELD_Root_value, td_look_value(look, root->value));
     td_fields_put(&fields, TD_FIELD_Root_exception,
                   raised ? exception(look, root) : td_obs_null(look->obs));
     return td_obs_record(look->obs, TD_CLASS_Root, fields.at, fields.cnt);

@@ -173,7 +173,10 @@ note(td_builder_t *b, td_at_t const *at, size_t step_idx, td_var_t const *var)
     td_stop_t const *stop = &b->stop;
     td_root_t        root = {.kind = TD_ROOT_EXCEPTION, .source = at->id, .step_idx = step_idx};
 
-    if (stop->kind == TD_STOP_NONE) {
+    if (stop->kind == TD_STOP_NONE && b->value != NULL) {
+        root.kind  = TD_ROOT_VALUE;
+        root.value = b->value;
+    } else if (stop->kind == TD_STOP_NONE) {
         td_var_t *kept = td_alloc_in(b, sizeof *kept);
 
         if (kept == NULL) {
@@ -232,13 +235,15 @@ root(void *self, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
     b->frames           = 0;
     b->records          = in->records;
     b->record_idx       = 0;
+    b->value            = NULL;
     b->frame.root_trail = b->frame.trail.cnt;
     build(b, in, out);
     b->records = NULL;
     if (b->stop.kind == TD_STOP_FAILED) {
         return -1;
     }
-    out->kind = kinds[b->stop.kind];
+    out->kind = b->value != NULL && b->stop.kind == TD_STOP_NONE ? TD_ABI_VALUE
+                                                                 : kinds[b->stop.kind];
     out->why  = b->stop.kind == TD_STOP_NONE ? "" : b->stop.why;
     return 0;
 }

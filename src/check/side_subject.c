@@ -240,6 +240,8 @@ outcome_kind(int kind)
     switch (kind) {
     case TD_ABI_TRACKER:
         return TD_OUTCOME_TRACKER;
+    case TD_ABI_VALUE:
+        return TD_OUTCOME_VALUE;
     case TD_ABI_EXCEPTION:
         return TD_OUTCOME_EXCEPTION;
     case TD_ABI_UNSUPPORTED:

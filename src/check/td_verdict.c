@@ -65,7 +65,7 @@ stops(td_outcome_t const *outcome)
 
 /* By td_outcome_kind_t. */
 static char const *const outcome_words[] = {
-    "not-run", "tracker", "exception", "unsupported", "poisoned", "do",
+    "not-run", "tracker", "exception", "unsupported", "poisoned", "do", "value",
 };
 
 static char const *

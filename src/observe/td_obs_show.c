@@ -119,12 +119,25 @@ td_obs_find_item(td_obs_t const *obs, td_val_t record, char const *attribute)
     return TD_VAL_NONE;
 }
 
+/* is_value: a Root whose outcome is a value. */
+static bool
+is_value(td_obs_t const *obs, td_val_t root)
+{
+    td_val_t outcome = td_obs_find_item(obs, root, "outcome");
+
+    return td_obs_kind(obs, outcome) == TD_VAL_STR &&
+           strcmp(td_obs_get_str(obs, outcome, NULL), "value") == 0;
+}
+
 bool
 td_obs_is_left_out(td_obs_t const *obs, td_val_t record, size_t idx)
 {
     td_val_kind_t          kind = td_obs_kind(obs, td_obs_get_item(obs, record, idx));
     td_field_info_t const *info = td_field_info(td_obs_get_field(obs, record, idx));
 
+    if (td_obs_get_field(obs, record, idx) == TD_FIELD_Root_value && is_value(obs, record)) {
+        return false; /* the value None */
+    }
     return kind == TD_VAL_ABSENT ||
            (kind == TD_VAL_NULL && td_obs_get_class(obs, record) == TD_CLASS_Root &&
             info->form != TD_FORM_SOURCE);

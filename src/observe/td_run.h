@@ -16,11 +16,12 @@
 
 typedef enum {
     TD_OUTCOME_NOT_RUN,     /* a root before it stopped the frame */
-    TD_OUTCOME_TRACKER,     /* a tracker (or whatever the entry point returns) */
+    TD_OUTCOME_TRACKER,     /* a tracker (of a compile root: those of its builder calls) */
     TD_OUTCOME_EXCEPTION,   /* an exception came out of the root */
     TD_OUTCOME_UNSUPPORTED, /* subject only: an arm it does not have */
     TD_OUTCOME_POISONED,    /* recursion-band, out-of-memory or timeout */
-    TD_OUTCOME_DO           /* a do step: nothing was built */
+    TD_OUTCOME_DO,          /* a do step: nothing was built */
+    TD_OUTCOME_VALUE        /* a function that was called directly gave what is no tracker */
 } td_outcome_kind_t;
 
 typedef struct {

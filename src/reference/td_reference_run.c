@@ -133,6 +133,7 @@ outcome_note(run_t *self, size_t step_idx, int kind, td_outcome_t *out)
         TD_OUTCOME_TRACKER,
         TD_OUTCOME_EXCEPTION,
         TD_OUTCOME_DO,
+        TD_OUTCOME_VALUE,
     };
     td_status_t status   = TD_OK;
     Py_ssize_t  deciding = -1;

@@ -23,7 +23,7 @@ typedef struct td_walk td_walk_t;
 
 /* How a step ended (tandem.oracle.context has the same numbers).  Only roots that
    were built are written: the first and the last kind leave nothing. */
-enum { TD_WALK_NOT_RUN, TD_WALK_TRACKER, TD_WALK_EXCEPTION, TD_WALK_DO };
+enum { TD_WALK_NOT_RUN, TD_WALK_TRACKER, TD_WALK_EXCEPTION, TD_WALK_DO, TD_WALK_VALUE };
 
 /* One frame; everything borrowed.  kinds, values and sources are lists with one
    entry for each step, as tandem.oracle.context.Frame has them. */

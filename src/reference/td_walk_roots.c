@@ -152,18 +152,24 @@ walk_exception(td_walk_t *walk, PyObject *error)
 static td_val_t
 walk_root(td_walk_t *walk, long kind, PyObject *source, PyObject *value)
 {
-    bool           raised = kind == TD_WALK_EXCEPTION;
-    td_obs_field_t fields[4];
+    static char const *const words[] = {[TD_WALK_TRACKER]   = "tracker",
+                                        [TD_WALK_EXCEPTION] = "exception",
+                                        [TD_WALK_VALUE]     = "value"};
+    td_obs_field_t           fields[5];
 
     fields[0].field = TD_FIELD_Root_source;
     fields[0].value = walk_source(walk, source);
     fields[1].field = TD_FIELD_Root_outcome;
-    fields[1].value = td_obs_cstr(walk->obs, raised ? "exception" : "tracker");
+    fields[1].value = td_obs_cstr(walk->obs, words[kind]);
     fields[2].field = TD_FIELD_Root_tracker;
-    fields[2].value = raised ? td_obs_null(walk->obs) : walk_tracker(walk, value);
-    fields[3].field = TD_FIELD_Root_exception;
-    fields[3].value = raised ? walk_exception(walk, value) : td_obs_null(walk->obs);
-    return walk->status == TD_OK ? td_obs_record(walk->obs, TD_CLASS_Root, fields, 4) : TD_VAL_NONE;
+    fields[2].value =
+        kind == TD_WALK_TRACKER ? walk_tracker(walk, value) : td_obs_null(walk->obs);
+    fields[3].field = TD_FIELD_Root_value;
+    fields[3].value = kind == TD_WALK_VALUE ? walk_value(walk, value) : td_obs_null(walk->obs);
+    fields[4].field = TD_FIELD_Root_exception;
+    fields[4].value =
+        kind == TD_WALK_EXCEPTION ? walk_exception(walk, value) : td_obs_null(walk->obs);
+    return walk->status == TD_OK ? td_obs_record(walk->obs, TD_CLASS_Root, fields, 5) : TD_VAL_NONE;
 }
 
 /* A root that ran the whole compiler is looked at when code was generated from its
@@ -198,7 +204,7 @@ walk_roots(td_walk_t *walk)
         long kind = PyLong_AsLong(PyList_GET_ITEM(frame->kinds, i));
 
         walk->later = walk_was_compiled(frame, i);
-        if (kind == TD_WALK_TRACKER || kind == TD_WALK_EXCEPTION) {
+        if (kind == TD_WALK_TRACKER || kind == TD_WALK_EXCEPTION || kind == TD_WALK_VALUE) {
             walk_list_add(&list, walk_root(walk, kind, PyList_GET_ITEM(frame->sources, i),
                                            PyList_GET_ITEM(frame->values, i)));
         }

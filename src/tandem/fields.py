@@ -180,6 +180,7 @@ FIELDS: tuple[Field, ...] = (
     Field("Root", "source", "COMPARED", "", "SOURCE"),
     Field("Root", "outcome", "COMPARED", "", "STR"),
     Field("Root", "tracker", "COMPARED", "", "WRITER"),
+    Field("Root", "value", "COMPARED", "", "WRITER"),
     Field("Root", "exception", "COMPARED", "", "WRITER"),
     Field("Exception", "kind", "COMPARED", "", "STR"),
     Field("Exception", "message", "COMPARED", "", "STR"),
