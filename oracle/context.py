@@ -155,7 +155,9 @@ def _fxmethod(frame: Frame, name_args: tuple, value: Any) -> Any:
 
 
 def _method(frame: Frame, row_args: tuple, value: Any) -> Any:
-    return row_args[0](frame, *frame.operands(row_args[1], False))
+    row, operands = row_args[0], frame.operands(row_args[1], False)
+    row.check(operands)
+    return row.function(frame, *operands)
 
 
 def _compile(frame: Frame, row: Callable, value: Any) -> Any:
@@ -218,6 +220,7 @@ def _expected() -> tuple[type, ...]:
         fake_tensor.DataDependentOutputException,
         fake_tensor.DynamicOutputShapeException,
         MissingOperand,
+        methods.BadOperand,
     )
 
 

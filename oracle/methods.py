@@ -17,9 +17,11 @@ from typing import Any, Callable
 
 import torch
 from torch._dynamo import source as sources
+from torch._dynamo.bytecode_transformation import _NotProvided
 from torch._dynamo.codegen import PyCodegen
 from torch._dynamo.variables import builder as reference
 from torch._dynamo.variables.base import VariableTracker
+from torch.utils.weak import TensorWeakRef
 
 from . import state
 
@@ -31,63 +33,94 @@ class BadOperand(TypeError):
 # ---- methods -----------------------------------------------------------------
 
 
-def _source(name: Any) -> sources.Source | None:
-    """The source that an argument stands for: a str a local, an int a random value,
-    ("const", name) a constant, None no source."""
-    if name is None:
-        return None
-    if type(name) is int:
-        return sources.RandomValueSource(name)
-    if type(name) is tuple and len(name) == 2 and name[0] == "const":
-        return sources.ConstantSource(name[1])
-    return sources.LocalSource(str(name))
+@dataclasses.dataclass(frozen=True)
+class Method:
+    """A listed function: called as function(frame, *operands), with `least` to `most` of them."""
+
+    function: Callable
+    least: int
+    most: int
+
+    def check(self, operands: tuple) -> None:
+        if not self.least <= len(operands) <= self.most:
+            raise BadOperand(f"{len(operands)} operands where {self.least} to {self.most} are taken")
 
 
-def _graph_arg(tracker: Any) -> Any:
-    """The GraphArg of the placeholder behind a tracker."""
-    proxy = getattr(tracker, "proxy", None)
-    if proxy is None or "grapharg" not in proxy.node.meta:
-        raise BadOperand("the tracker has no graph input")
-    return proxy.node.meta["grapharg"]
+METHODS: dict[str, Method] = {}
 
 
-def _dead_graph_arg(frame) -> Any:
-    """The GraphArg of a tensor that is there no more.  Side effects forget it too:
-    its id may be another object's the next moment."""
-    tensor = torch.ones(2)
-    tracker = reference.VariableBuilder(frame.tx, sources.LocalSource("gone"))(tensor)
-    side_effects = frame.output.side_effects
-    side_effects.id_to_variable.pop(id(tensor))
-    assert side_effects.keepalive.pop() is tensor
-    return _graph_arg(tracker)
-
-
-METHODS: dict[str, Callable] = {}
-
-
-def _method(name: str):
+def _method(name: str, least: int, most: int):
     def enter(function: Callable) -> Callable:
-        METHODS[name] = function
+        METHODS[name] = Method(function, least, most)
         return function
 
     return enter
 
 
-@_method("wrap_unspecialized_primitive")
+def _source(name: Any) -> sources.Source:
+    """The source that an argument stands for: a str a local, an int a random value,
+    ("const", name) a constant, ("global", name) a global."""
+    if type(name) is str:
+        return sources.LocalSource(name)
+    if type(name) is int:
+        return sources.RandomValueSource(name)
+    if type(name) is tuple and len(name) == 2 and all(type(one) is str for one in name):
+        if name[0] == "const":
+            return sources.ConstantSource(name[1])
+        if name[0] == "global":
+            return sources.GlobalSource(name[1])
+    raise BadOperand("no source")
+
+
+def _optional_source(name: Any) -> sources.Source | None:
+    return None if name is None else _source(name)
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise BadOperand("no bool")
+    return value
+
+
+def _graph_arg(tracker: Any) -> Any:
+    """The GraphArg of the placeholder behind a tracker."""
+    proxy = getattr(tracker, "proxy", None) if isinstance(tracker, VariableTracker) else None
+    if proxy is None or "grapharg" not in proxy.node.meta:
+        raise BadOperand("no graph input")
+    return proxy.node.meta["grapharg"]
+
+
+def _dead_graph_arg(frame) -> Any:
+    """The frame's last GraphArg, with a tensor that is there no more (one that is no
+    tensor cannot go)."""
+    args = [node.meta["grapharg"] for node in frame.output.graph.nodes if "grapharg" in node.meta]
+    if not args:
+        raise BadOperand("no graph input")
+    if isinstance(args[-1]._example, TensorWeakRef):
+        args[-1]._example = TensorWeakRef(torch.ones(2))
+    return args[-1]
+
+
+def _instruction(one: Any) -> tuple:
+    """An instruction as plain data: its name and its arguments."""
+    number = () if one.arg is None else (one.arg,)
+    return (one.opname, *number, *(() if one.argval is _NotProvided else (one.argval,)))
+
+
+@_method("wrap_unspecialized_primitive", 1, 2)
 def _unspecialized(frame, value, name="x"):
     """VariableBuilder.wrap_unspecialized_primitive, past the checks of its callers."""
-    return reference.VariableBuilder(frame.tx, _source(name)).wrap_unspecialized_primitive(value)
+    return reference.VariableBuilder(frame.tx, _optional_source(name)).wrap_unspecialized_primitive(value)
 
 
-@_method("wrap_to_fake_tensor_and_record")
+@_method("wrap_to_fake_tensor_and_record", 1, 4)
 def _to_fake(frame, value, name="x", is_tensor=True, ignore_subclass=False):
     """As builtin.call_setattr does for a tensor that becomes a module's attribute."""
-    return reference.wrap_to_fake_tensor_and_record(
-        value, frame.tx, ignore_subclass, source=_source(name), is_tensor=is_tensor
-    )
+    is_tensor, ignore_subclass, source = _flag(is_tensor), _flag(ignore_subclass), _optional_source(name)
+    return reference.wrap_to_fake_tensor_and_record(value, frame.tx, ignore_subclass, source=source, is_tensor=is_tensor)
 
 
-@_method("_dataclasses_fields_lambda")
+@_method("_dataclasses_fields_lambda", 1, 1)
 def _fields(frame, value):
     """On a tracker of the frame, or on a tracker without source made for an object."""
     if not isinstance(value, VariableTracker):
@@ -95,49 +128,57 @@ def _fields(frame, value):
     return reference._dataclasses_fields_lambda(value)
 
 
-@_method("wrap_constant_literal")
+@_method("wrap_constant_literal", 1, 1)
 def _constant_literal(frame, value):
     """SourcelessBuilder.wrap_constant_literal, past the check of its caller."""
     return reference.SourcelessBuilder.wrap_constant_literal(value)
 
 
-@_method("GraphArg.example")
-def _example(frame, tracker=None):
+@_method("GraphArg.example", 0, 1)
+def _example(frame, *tracker):
     """The example behind a tracker; without one, that of a tensor which died."""
-    return (_graph_arg(tracker) if tracker is not None else _dead_graph_arg(frame)).example
+    return (_graph_arg(*tracker) if tracker else _dead_graph_arg(frame)).example
 
 
-@_method("GraphArg.__eq__")
-def _arg_equal(frame, tracker, other=None):
-    return _graph_arg(tracker) == _graph_arg(tracker if other is None else other)
+@_method("GraphArg.__eq__", 1, 2)
+def _arg_equal(frame, tracker, *other):
+    return _graph_arg(tracker) == _graph_arg(*other or (tracker,))
 
 
-@_method("GraphArg.load")
+@_method("GraphArg.load", 1, 1)
 def _arg_load(frame, tracker):
-    """The instructions that load the argument, as text."""
-    return [one.opname for one in _graph_arg(tracker).load(PyCodegen(frame.tx))]
+    """The instructions that load the argument."""
+    return [_instruction(one) for one in _graph_arg(tracker).load(PyCodegen(frame.tx))]
 
 
-@_method("GraphArg.erase")
+@_method("GraphArg.erase", 1, 1)
 def _arg_erase(frame, tracker):
+    """What is left of the example."""
     arg = _graph_arg(tracker)
     arg.erase()
     return arg.example
 
 
-@_method("TrackedFake.__eq__")
+def _tracked(value: Any, name: Any) -> Any:
+    if isinstance(value, VariableTracker):
+        raise BadOperand("no fake")
+    return reference.TrackedFake(value, _source(name), None)
+
+
+@_method("TrackedFake.__eq__", 1, 4)
 def _tracked_equal(frame, value, name="a", other="a", *other_value):
     """Against a tracked fake of another name or another value, or against an object
     that is none."""
+    one = _tracked(value, name)
     if type(other) is str:
-        other = reference.TrackedFake(other_value[0] if other_value else value, _source(other), None)
-    return reference.TrackedFake(value, _source(name), None) == other
+        other = _tracked(*other_value or (value,), other)
+    return one == other
 
 
-@_method("TrackedFake.__hash__")
+@_method("TrackedFake.__hash__", 1, 2)
 def _tracked_hash(frame, value, name="a"):
     """Whether two tracked fakes of one value and name have the same hash."""
-    one, other = (reference.TrackedFake(value, _source(name), None) for _ in range(2))
+    one, other = (_tracked(value, name) for _ in range(2))
     return hash(one) == hash(other)
 
 

@@ -611,6 +611,10 @@ PyObject *td_mark(PyObject *tensor, PyObject *name);
 /* td_remember_copy mirrors real_value_cache[proxy.node] = _clone_input(tensor). */
 bool td_remember_copy(td_builder_t *b, td_fxnode_t *node, PyObject *tensor);
 
+/* td_wrap_to_fake mirrors wrap_to_fake_tensor_and_record for an exact tensor or a listed
+   subclass: NULL, stopped. */
+td_fake_t *td_wrap_to_fake(td_builder_t *b, td_at_t const *at, PyObject *tensor);
+
 /* td_wrap_fx_tensor mirrors wrap_fx_proxy for a real tensor: guards go to the
    output, the tensor becomes fake, *out its TensorVariable. */
 bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,

@@ -75,8 +75,12 @@ struct td_fake {
     td_fake_t *grad;        /* .grad's fake, or NULL */
 };
 
+/* Whether a graph argument has its example still. */
+typedef enum { TD_ARG_HELD, TD_ARG_DEAD, TD_ARG_ERASED } td_arg_state_t;
+
 typedef struct {
     td_src_id_t     source;
+    uint8_t         state; /* td_arg_state_t */
     PyObject       *example; /* borrowed: the tensor behind a TensorWeakRef */
     td_fake_t      *fake;    /* NULL: None */
     td_num_t const *number;  /* the symbolic int that is the example instead; or NULL */

@@ -252,6 +252,20 @@ td_look_real(td_look_t *look, PyObject *tensor)
     return td_obs_record(obs, TD_CLASS_Tensor, fields.at, fields.cnt);
 }
 
+/* held: what is behind _example still. */
+static td_val_t
+held(td_look_t *look, td_grapharg_t const *arg)
+{
+    if (arg->state == TD_ARG_ERASED) {
+        return td_obs_null(look->obs);
+    }
+    if (arg->number != NULL) {
+        return td_look_number(look, arg->number);
+    }
+    return td_form_typed(look->obs, "weakref",
+                         td_look_value(look, arg->state == TD_ARG_DEAD ? NULL : arg->example));
+}
+
 static td_val_t
 grapharg(td_look_t *look, td_grapharg_t const *arg)
 {
@@ -261,10 +275,7 @@ grapharg(td_look_t *look, td_grapharg_t const *arg)
         return td_obs_absent(look->obs);
     }
     td_fields_put(&fields, TD_FIELD_GraphArg_source, td_look_source(look, arg->source));
-    td_fields_put(&fields, TD_FIELD_GraphArg__example,
-                  arg->number != NULL
-                      ? td_look_number(look, arg->number)
-                      : td_form_typed(look->obs, "weakref", td_look_value(look, arg->example)));
+    td_fields_put(&fields, TD_FIELD_GraphArg__example, held(look, arg));
     td_fields_put(&fields, TD_FIELD_GraphArg_is_unspecialized,
                   td_obs_bool(look->obs, arg->is_unspecialized));
     td_fields_put(&fields, TD_FIELD_GraphArg_fake_tensor, td_look_fake(look, arg->fake));

@@ -85,11 +85,8 @@ typedef struct {
     uint32_t         mut_cnt, mut_cap;
 } gather_t;
 
-/* children gives the trackers that a constructor sees among the attributes: all of
-   them for recursively_contains; for the guards all but a default factory and what a
-   method is bound to. */
-static td_var_t *
-children(td_var_t const *var, uint32_t *cnt)
+td_var_t *
+td_var_children(td_var_t const *var, uint32_t *cnt)
 {
     switch (holds((td_class_t)var->cls)) {
     case HOLDS_LIST:
@@ -110,9 +107,8 @@ children(td_var_t const *var, uint32_t *cnt)
     }
 }
 
-/* seen marks a payload for the running gathering; true when it was marked before. */
-static bool
-seen(td_look_t *look, td_var_t const *var)
+bool
+td_var_seen(td_var_t const *var, uint32_t epoch)
 {
     uint32_t *mark = NULL;
 
@@ -132,10 +128,10 @@ seen(td_look_t *look, td_var_t const *var)
     default:
         return true; /* nothing below it */
     }
-    if (*mark == look->epoch) {
+    if (*mark == epoch) {
         return true;
     }
-    *mark = look->epoch;
+    *mark = epoch;
     return false;
 }
 
@@ -164,10 +160,10 @@ gather_guards(td_look_t *look, td_var_t *var, gather_t *gather)
     var = td_var_target(var);
     own_guards(look, var, gather);
     if (var->cls == TD_CLASS_TupleIteratorVariable || var->cls == TD_CLASS_UserMethodVariable ||
-        seen(look, var)) {
+        td_var_seen(var, look->epoch)) {
         return;
     }
-    items = children(var, &cnt);
+    items = td_var_children(var, &cnt);
     for (uint32_t i = 0; i < cnt; i++) {
         gather_guards(look, &items[i], gather);
     }
@@ -210,7 +206,7 @@ gather_muts(td_look_t *look, td_var_t const *var, gather_t *gather)
     td_var_t *items = NULL;
     uint32_t  cnt   = 0;
 
-    if (seen(look, var)) {
+    if (td_var_seen(var, look->epoch)) {
         return;
     }
     if (holds((td_class_t)var->cls) == HOLDS_LIST) {
@@ -218,7 +214,7 @@ gather_muts(td_look_t *look, td_var_t const *var, gather_t *gather)
     } else if (holds((td_class_t)var->cls) == HOLDS_DICT) {
         mut_add(look, gather, &var->of.dict->made_with);
     }
-    items = children(var, &cnt);
+    items = td_var_children(var, &cnt);
     for (uint32_t i = 0; i < cnt; i++) {
         td_var_t const *item = td_var_target(&items[i]);
 

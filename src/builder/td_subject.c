@@ -242,9 +242,9 @@ root(void *self, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
     if (b->stop.kind == TD_STOP_FAILED) {
         return -1;
     }
-    out->kind = b->value != NULL && b->stop.kind == TD_STOP_NONE ? TD_ABI_VALUE
-                                                                 : kinds[b->stop.kind];
-    out->why  = b->stop.kind == TD_STOP_NONE ? "" : b->stop.why;
+    out->kind =
+        b->value != NULL && b->stop.kind == TD_STOP_NONE ? TD_ABI_VALUE : kinds[b->stop.kind];
+    out->why = b->stop.kind == TD_STOP_NONE ? "" : b->stop.why;
     return 0;
 }
 

@@ -141,6 +141,15 @@ struct td_method {
     uint32_t      mark; /* as above */
 };
 
+/* td_var_children gives the trackers that a constructor sees among the attributes: all of
+   them for recursively_contains; for the guards all but a default factory and what a
+   method is bound to.  Borrowed; cnt 0: there are none. */
+td_var_t *td_var_children(td_var_t const *var, uint32_t *cnt);
+
+/* td_var_seen marks a payload with a number of the frame's; true when it had that mark
+   before, or has nothing below it. */
+bool td_var_seen(td_var_t const *var, uint32_t epoch);
+
 /* td_var_target follows an alias. */
 static inline td_var_t *
 td_var_target(td_var_t *var)

@@ -1,4 +1,5 @@
 /* wrap_library.c: objects of transformers, where a program has it. */
+#include "builder/td_dataclass.h"
 #include "builder/td_depth.h"
 #include "py/td_call.h"
 
@@ -7,59 +8,6 @@ td_wrap_pretrained_config(td_builder_t *b, td_at_t const *at, PyObject *value, t
 {
     return td_point_at(b, at, value, TD_CLASS_HFPretrainedConfigVariable, TD_GUARD_TYPE_MATCH,
                        false, out);
-}
-
-/* ---- the fields of a dataclass --------------------------------------------------------- */
-
-typedef struct {
-    PyObject **names; /* in the arena; strs from the frame's keep */
-    uint32_t   cnt;
-} fields_t;
-
-/* is_field: class variables and variables of the constructor alone are no fields. */
-static int
-is_field(td_builder_t *b, PyObject *field)
-{
-    PyObject *sort = td_call_attr(field, b->names.field_type); /* owned */
-    int       is   = sort == NULL ? -1 : sort == b->tables.dataclass_field;
-
-    Py_XDECREF(sort);
-    if (is < 0) {
-        td_stop_python(b);
-    }
-    return is;
-}
-
-static bool
-fields_of(td_builder_t *b, PyTypeObject *cls, fields_t *fields)
-{
-    PyObject  *all = _PyType_Lookup(cls, b->names.dataclass_fields); /* borrowed */
-    PyObject  *name, *field;                                         /* borrowed */
-    Py_ssize_t pos = 0;
-
-    if (all == NULL) {
-        return td_stop_raise(b, "L612/ret/reached", __func__, "TypeError",
-                             "must be called with a dataclass type or instance");
-    }
-    if (!PyDict_CheckExact(all)) {
-        return td_stop_unsupported(b, "L612/ret/reached", __func__,
-                                   "a dataclass whose fields are no dict");
-    }
-    fields->names = td_alloc_in(b, (size_t)PyDict_GET_SIZE(all) * sizeof *fields->names);
-    if (fields->names == NULL) {
-        return false;
-    }
-    while (PyDict_Next(all, &pos, &name, &field)) {
-        int is = is_field(b, field);
-
-        if (is < 0 || (is > 0 && !td_keep(b, name))) {
-            return false;
-        }
-        if (is > 0) {
-            fields->names[fields->cnt++] = name;
-        }
-    }
-    return true;
 }
 
 /* ---- model outputs ------------------------------------------------------------------------ */
@@ -127,11 +75,12 @@ dict_new(td_builder_t *b, PyObject *cls, uint32_t cnt)
 bool
 td_wrap_model_output(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    fields_t      fields = {0};
-    td_at_t       first  = {0};
-    td_guard_id_t guard  = 0;
+    td_dataclass_t fields = {0};
+    td_at_t        first  = {0};
+    td_guard_id_t  guard  = 0;
 
-    if (!fields_of(b, Py_TYPE(value), &fields) ||
+    if (!td_dataclass_fields(b, _PyType_Lookup(Py_TYPE(value), b->names.dataclass_fields),
+                             "L612/ret/reached", &fields) ||
         !td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, fields.names, NULL,
                      fields.cnt, &first)) {
         return false;

@@ -87,8 +87,9 @@ fake_and_dims(td_builder_t *b, td_at_t const *at, PyObject *tensor, bool is_stat
     return fake;
 }
 
-static td_fake_t *
-wrap_to_fake_and_record(td_builder_t *b, td_at_t const *at, PyObject *tensor)
+/* td_wrap_to_fake mirrors wrap_to_fake_tensor_and_record for what is a tensor. */
+td_fake_t *
+td_wrap_to_fake(td_builder_t *b, td_at_t const *at, PyObject *tensor)
 {
     td_frame_t       *frame     = &b->frame;
     bool              is_static = always_static(b, at, tensor);
@@ -144,7 +145,7 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
     if (b->export_mode && !td_remember_copy(b, node, tensor)) {
         return false;
     }
-    fake = wrap_to_fake_and_record(b, at, tensor);
+    fake = td_wrap_to_fake(b, at, tensor);
     var  = fake == NULL ? NULL : td_alloc_in(b, sizeof *var);
     if (var == NULL) {
         return false;

@@ -129,11 +129,8 @@ static td_status_t
 outcome_note(run_t *self, size_t step_idx, int kind, td_outcome_t *out)
 {
     static td_outcome_kind_t const kinds[] = {
-        TD_OUTCOME_NOT_RUN,
-        TD_OUTCOME_TRACKER,
-        TD_OUTCOME_EXCEPTION,
-        TD_OUTCOME_DO,
-        TD_OUTCOME_VALUE,
+        TD_OUTCOME_NOT_RUN, TD_OUTCOME_TRACKER, TD_OUTCOME_EXCEPTION,
+        TD_OUTCOME_DO,      TD_OUTCOME_VALUE,
     };
     td_status_t status   = TD_OK;
     Py_ssize_t  deciding = -1;

@@ -162,8 +162,7 @@ walk_root(td_walk_t *walk, long kind, PyObject *source, PyObject *value)
     fields[1].field = TD_FIELD_Root_outcome;
     fields[1].value = td_obs_cstr(walk->obs, words[kind]);
     fields[2].field = TD_FIELD_Root_tracker;
-    fields[2].value =
-        kind == TD_WALK_TRACKER ? walk_tracker(walk, value) : td_obs_null(walk->obs);
+    fields[2].value = kind == TD_WALK_TRACKER ? walk_tracker(walk, value) : td_obs_null(walk->obs);
     fields[3].field = TD_FIELD_Root_value;
     fields[3].value = kind == TD_WALK_VALUE ? walk_value(walk, value) : td_obs_null(walk->obs);
     fields[4].field = TD_FIELD_Root_exception;

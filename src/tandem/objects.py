@@ -145,6 +145,13 @@ class Data:
     d: Any = None
 
 
+@dataclasses.dataclass
+class NoFields:
+    """A dataclass without fields: a class variable is none."""
+
+    kind: ClassVar[str] = "none"
+
+
 class TaggedTensor(torch.Tensor):
     """A tensor subclass with a __torch_function__ of its own, for the config value
     traceable_tensor_subclasses."""
