@@ -117,7 +117,9 @@ def _unspecialized(frame, value, name="x"):
 def _to_fake(frame, value, name="x", is_tensor=True, ignore_subclass=False):
     """As builtin.call_setattr does for a tensor that becomes a module's attribute."""
     is_tensor, ignore_subclass, source = _flag(is_tensor), _flag(ignore_subclass), _optional_source(name)
-    return reference.wrap_to_fake_tensor_and_record(value, frame.tx, ignore_subclass, source=source, is_tensor=is_tensor)
+    return reference.wrap_to_fake_tensor_and_record(
+        value, frame.tx, ignore_subclass, source=source, is_tensor=is_tensor
+    )
 
 
 @_method("_dataclasses_fields_lambda", 1, 1)

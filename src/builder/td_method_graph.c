@@ -376,6 +376,15 @@ td_method_tracked_equal(td_builder_t *b, td_call_t const *call, td_var_t *out)
     return td_method_give(b, Py_NewRef(Py_False));
 }
 
+/* hash_of: a tensor's hash says where it lies, and is no code of anybody's. */
+static Py_hash_t
+hash_of(td_builder_t *b, PyObject *value)
+{
+    PyObject *type = (PyObject *)Py_TYPE(value);
+
+    return type == b->tables.tensor || type == b->tables.parameter ? 0 : PyObject_Hash(value);
+}
+
 /* td_method_tracked_hash mirrors TrackedFake.__hash__ of two that are made alike. */
 bool
 td_method_tracked_hash(td_builder_t *b, td_call_t const *call, td_var_t *out)
@@ -389,8 +398,8 @@ td_method_tracked_hash(td_builder_t *b, td_call_t const *call, td_var_t *out)
         !track(b, &call->at[0], call->cnt > 1 ? &call->at[1] : &plain, &both)) {
         return false;
     }
-    one   = PyObject_Hash(both.fake);
-    other = one == -1 ? -1 : PyObject_Hash(both.fake);
+    one   = hash_of(b, both.fake);
+    other = one == -1 ? -1 : hash_of(b, both.fake);
     if (other == -1) {
         return td_stop_passing(b, "L1546/ret/reached", __func__);
     }
