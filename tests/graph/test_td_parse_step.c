@@ -46,7 +46,7 @@ static struct {
     ROW("\xE0\xA4\x3D\x02\x03\x02", "frame\n  root fxmethod \"add\" (%0)\n"),
     ROW("\xE0\xA2\x00\xA4\x3D\x01\x07",
         "frame\n  root sourceless %1\n  root fxmethod \"add\" (ref 0)\n"),
-    ROW("\xE0\xA5\xFF\x00", "frame\n  root method \"TrackedFake.__hash__\" ()\n"),
+    ROW("\xE0\xA5\xF7\x00", "frame\n  root method \"TrackedFake.__hash__\" ()\n"),
     /* Changes. */
     ROW("\xB1\x07\x00", "do append %0 %1\nframe\n  root build local(\"x\") %1\n"),
     /* Constraints: outside a frame and without a tensor they go. */
