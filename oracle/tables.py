@@ -91,8 +91,18 @@ def _numpy() -> dict[str, Any]:
     try:
         import numpy
     except ModuleNotFoundError:
-        return {"ndarray": None, "np_number": None}
-    return {"ndarray": numpy.ndarray, "np_number": numpy.number}
+        return {"ndarray": None, "np_number": None, "number_dtypes": ()}
+    return {"ndarray": numpy.ndarray, "np_number": numpy.number, "number_dtypes": _number_dtypes(numpy)}
+
+
+def _number_dtypes(numpy: Any) -> tuple:
+    """(class, dtype) of numpy's numbers that torch.tensor() takes, the common ones first."""
+    found = []
+    for code in "dfqlihbBeFD":
+        cls = numpy.dtype(code).type
+        if all(cls is not other for other, _ in found):
+            found.append((cls, torch.tensor(cls(1)).dtype))
+    return tuple(found)
 
 
 def _distributed() -> dict[str, Any]:
@@ -145,6 +155,9 @@ def _singletons() -> dict[str, Any]:
         "isinstance": isinstance,
         "as_tensor": torch.as_tensor,
         "new_tensor": torch.tensor,
+        "from_numpy": torch.from_numpy,
+        "mode_counts": (torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack),
+        "cpu": torch.device("cpu"),
         "dataclass_fields": dataclasses.fields,
         "dataclass_field": dataclasses._FIELD,
         "tensor_dunder_fns": tuple(torch_variables.tensor_dunder_fns),

@@ -13,6 +13,7 @@
 
 #include "base/td_arena.h"
 #include "builder/td_abi.h"
+#include "builder/td_buf.h"
 #include "builder/td_fxname.h"
 #include "builder/td_map.h"
 #include "builder/td_plant.h"
@@ -126,6 +127,12 @@ typedef struct {
 } td_sizes_strides_t;
 
 typedef struct {
+    PyObject      *value; /* a number of numpy's, in keep */
+    td_grapharg_t *arg;   /* whose example torch.tensor(value) is */
+    uint32_t       row;   /* of sizes_strides, whose tensor it is too */
+} td_unmade_t;            /* a tensor that nobody has asked for yet */
+
+typedef struct {
     td_fxnode_t *node;
     td_fake_t   *copy;
 } td_real_value_t;
@@ -226,6 +233,7 @@ typedef struct {
     TD_ARRAY(td_tracked_fake_t) tracked_fakes;
     TD_ARRAY(td_id_sources_t) id_sources;       /* tracked_fakes_id_to_source */
     TD_ARRAY(td_sizes_strides_t) sizes_strides; /* tensor_weakref_to_sizes_strides */
+    TD_ARRAY(td_unmade_t) unmade;
     TD_ARRAY(td_real_value_t) real_values;      /* SubgraphTracer.real_value_cache */
     TD_ARRAY(td_user_stacks_t) user_stacks;     /* source_to_user_stacks */
     TD_ARRAY(td_module_t) modules;
@@ -234,6 +242,9 @@ typedef struct {
 
     td_namespace_t names;                /* of the fx graph */
     td_smap_t      input_names;          /* targets of placeholders */
+    struct {
+        td_buf_t name, target, free, snake;
+    } texts; /* what names of inputs are made in; nothing is kept there */
     TD_ARRAY(td_fxnode_t *) input_nodes; /* placeholders in input_name_to_proxy's order */
     TD_ARRAY(td_fxnode_t *) node_order;  /* all nodes in order of creation */
     td_fxnode_t *first, *last;           /* graph order */
@@ -275,6 +286,9 @@ typedef struct {
 
 enum { TD_ROUTE_CNT = 32 };
 
+/* Whether modes of torch's are on, which may answer for its functions. */
+typedef enum { TD_MODES_UNKNOWN, TD_MODES_NONE, TD_MODES_SOME } td_modes_t;
+
 /* ---- a program -------------------------------------------------------------- */
 
 typedef struct {
@@ -302,6 +316,7 @@ typedef struct {
     Py_ssize_t       record_idx; /* the next of them */
     PyObject        *value;      /* borrowed from the frame's keep (td_value.h): what the running
                                     root gave instead of a tracker; or NULL */
+    td_modes_t       modes;      /* as the running root found them */
     int              frames;     /* Python frames that the reference has on its stack now, from the
                                 root */
     char             why[256];
@@ -630,6 +645,9 @@ bool td_module_key(td_builder_t *b, PyObject *value, char const *text, size_t te
 /* td_param_name mirrors param_name_to_source[name] = source.  name lives as long as the
    frame. */
 bool td_param_name(td_builder_t *b, char const *name, size_t name_sz, td_src_id_t source);
+/* td_numbers_make makes the tensors of numbers that nobody has asked for yet.  False: stopped. */
+bool td_numbers_make(td_builder_t *b);
+
 /* td_note_sizes mirrors tensor_weakref_to_sizes_strides[WeakIdRef(e)] = ... */
 bool td_note_sizes(td_builder_t *b, PyObject *tensor, td_fake_t *fake);
 

@@ -158,6 +158,7 @@ td_frame_close(td_builder_t *b)
     FREE_ARRAY(frame->tracked_fakes);
     FREE_ARRAY(frame->id_sources);
     FREE_ARRAY(frame->sizes_strides);
+    FREE_ARRAY(frame->unmade);
     FREE_ARRAY(frame->real_values);
     FREE_ARRAY(frame->user_stacks);
     FREE_ARRAY(frame->modules);
@@ -178,6 +179,10 @@ td_frame_close(td_builder_t *b)
     td_pmap_clear(&frame->module_by_value);
     td_smap_clear(&frame->param_index);
     td_smap_clear(&frame->root_names);
+    td_buf_clear(&frame->texts.name);
+    td_buf_clear(&frame->texts.target);
+    td_buf_clear(&frame->texts.free);
+    td_buf_clear(&frame->texts.snake);
     td_namespace_clear(&frame->names);
     td_guards_clear(&frame->guards);
     td_sources_clear(&frame->sources);

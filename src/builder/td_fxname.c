@@ -181,16 +181,16 @@ td_namespace_init(td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t
     space->arena    = arena;
     space->reserved = reserved;
     space->ctx      = ctx;
-    td_smap_init(&space->used);
-    td_smap_init(&space->base_cnt);
+    td_smap_init(&space->by_text);
 }
 
 void
 td_namespace_clear(td_namespace_t *space)
 {
-    td_smap_clear(&space->used);
-    td_smap_clear(&space->base_cnt);
-    td_free(space->cnt);
+    td_smap_clear(&space->by_text);
+    td_free(space->rows);
+    td_buf_clear(&space->base);
+    td_buf_clear(&space->out);
     memset(space, 0, sizeof *space);
 }
 
@@ -237,32 +237,34 @@ split(char const *text, size_t sz, size_t *base_sz, uint64_t *num, bool *has_num
     return true;
 }
 
-/* base_slot gives the counter of a base, a new one at 0; NULL: no memory. */
-static uint64_t *
-base_slot(td_namespace_t *space, char const *base, size_t sz)
+/* row_of gives the index of a text's row, a new one where it has none; TD_MAP_NONE: no
+   memory. */
+static uint32_t
+row_of(td_namespace_t *space, char const *text, size_t sz)
 {
-    uint32_t idx = td_smap_get(&space->base_cnt, base, sz);
-    char    *key = NULL;
+    uint32_t hash = td_smap_hash(text, sz);
+    uint32_t idx  = td_smap_get_hashed(&space->by_text, text, sz, hash);
+    char    *key  = NULL;
 
     if (idx != TD_MAP_NONE) {
-        return &space->cnt[idx];
+        return idx;
     }
-    if (space->cnt_cnt == space->cnt_cap) {
-        uint32_t  cap   = space->cnt_cap == 0 ? 16 : 2 * space->cnt_cap;
-        uint64_t *grown = td_realloc(space->cnt, cap * sizeof *grown);
+    if (space->row_cnt == space->row_cap) {
+        uint32_t         cap   = space->row_cap == 0 ? 16 : 4 * space->row_cap;
+        td_fxname_row_t *grown = td_realloc(space->rows, cap * sizeof *grown);
 
         if (grown == NULL) {
-            return NULL;
+            return TD_MAP_NONE;
         }
-        space->cnt     = grown;
-        space->cnt_cap = cap;
+        space->rows    = grown;
+        space->row_cap = cap;
     }
-    key = td_arena_dup(space->arena, base, sz);
-    if (key == NULL || !td_smap_put(&space->base_cnt, key, sz, space->cnt_cnt)) {
-        return NULL;
+    key = td_arena_dup(space->arena, text, sz);
+    if (key == NULL || !td_smap_put_hashed(&space->by_text, key, sz, hash, space->row_cnt)) {
+        return TD_MAP_NONE;
     }
-    space->cnt[space->cnt_cnt] = 0;
-    return &space->cnt[space->cnt_cnt++];
+    space->rows[space->row_cnt] = (td_fxname_row_t){.text = key};
+    return space->row_cnt++;
 }
 
 static void
@@ -274,60 +276,68 @@ put_numbered(td_buf_t *out, char const *base, size_t sz, uint64_t num)
     td_buf_put_u64(out, num);
 }
 
-/* pick leaves the free name in out and the number that it ended with in *num. */
-static void
-pick(td_namespace_t const *space, td_buf_t *out, char const *base, size_t base_sz, uint64_t *num)
+/* pick gives the row of the first free name: base, or what out holds already, or one with a
+   higher number than *num behind base; *num becomes the number that it ends with. */
+static uint32_t
+pick(td_namespace_t *space, uint32_t first, size_t base_sz, uint64_t *num)
 {
-    while (!out->failed && (td_smap_get(&space->used, out->bytes, out->sz) != TD_MAP_NONE ||
-                            space->reserved(space->ctx, out->bytes, out->sz))) {
+    td_buf_t *out = &space->out;
+    uint32_t  idx = first;
+
+    while (idx != TD_MAP_NONE &&
+           (space->rows[idx].used ||
+            space->reserved(space->ctx, space->rows[idx].text, out->sz == 0 ? base_sz : out->sz))) {
         *num += TD_PLANT(SKIPPED_NUMBER) ? 2 : 1;
-        put_numbered(out, base, base_sz, *num);
+        put_numbered(out, space->base.bytes, base_sz, *num);
+        idx = out->failed ? TD_MAP_NONE : row_of(space, out->bytes, out->sz);
     }
+    return idx;
+}
+
+/* asked_row gives the row of the name that a candidate asks for: its base alone, or, left in
+   out, the number behind it. */
+static uint32_t
+asked_row(td_namespace_t *space, uint32_t base_idx, size_t base_sz, bool has_num, uint64_t num)
+{
+    td_buf_reset(&space->out);
+    if (!has_num) {
+        return base_idx;
+    }
+    put_numbered(&space->out, space->base.bytes, base_sz, num);
+    return space->out.failed ? TD_MAP_NONE : row_of(space, space->out.bytes, space->out.sz);
 }
 
 td_status_t
 td_namespace_create(td_namespace_t *space, char const *candidate, size_t sz, char const **name,
                     size_t *name_sz)
 {
-    td_status_t status  = TD_NOMEM;
-    td_buf_t    base    = {0};
-    td_buf_t    out     = {0};
-    uint64_t   *cnt     = NULL;
-    size_t      base_sz = 0;
-    uint64_t    num     = 0;
-    bool        has_num = false;
-    char       *kept    = NULL;
+    size_t   base_sz  = 0;
+    uint64_t num      = 0;
+    bool     has_num  = false;
+    uint32_t base_idx = TD_MAP_NONE;
+    uint32_t idx      = TD_MAP_NONE;
 
-    clean(&base, candidate, sz);
-    if (base.failed) {
-        goto done;
+    td_buf_reset(&space->base);
+    clean(&space->base, candidate, sz);
+    if (space->base.failed) {
+        return TD_NOMEM;
     }
-    if (!split(base.bytes, base.sz, &base_sz, &num, &has_num)) {
-        status = TD_LIMIT;
-        goto done;
+    if (!split(space->base.bytes, space->base.sz, &base_sz, &num, &has_num)) {
+        return TD_LIMIT;
     }
-    if (has_num) {
-        put_numbered(&out, base.bytes, base_sz, num);
-    } else {
-        td_buf_put(&out, base.bytes, base_sz);
+    base_idx = row_of(space, space->base.bytes, base_sz);
+    if (base_idx == TD_MAP_NONE) {
+        return TD_NOMEM;
     }
-    cnt = base_slot(space, base.bytes, base_sz);
-    if (cnt == NULL || out.failed) {
-        goto done;
+    idx = asked_row(space, base_idx, base_sz, has_num, num);
+    num = num == 0 ? space->rows[base_idx].num : num;
+    idx = pick(space, idx, base_sz, &num);
+    if (idx == TD_MAP_NONE) {
+        return TD_NOMEM;
     }
-    num = num == 0 ? *cnt : num;
-    pick(space, &out, base.bytes, base_sz, &num);
-    kept = out.failed ? NULL : td_arena_dup(space->arena, out.bytes, out.sz);
-    if (kept == NULL || !td_smap_put(&space->used, kept, out.sz, 0)) {
-        goto done;
-    }
-    *cnt     = num;
-    *name    = kept;
-    *name_sz = out.sz;
-    status   = TD_OK;
-
-done:
-    td_buf_clear(&base);
-    td_buf_clear(&out);
-    return status;
+    space->rows[idx].used     = true;
+    space->rows[base_idx].num = num;
+    *name                     = space->rows[idx].text;
+    *name_sz                  = space->out.sz == 0 ? base_sz : space->out.sz;
+    return TD_OK;
 }

@@ -33,13 +33,20 @@ void td_fxname_free_suffix(td_buf_t *out, td_smap_t const *taken, char const *ba
 typedef bool (*td_fxname_reserved_t)(void *ctx, char const *name, size_t sz);
 
 typedef struct {
+    char const *text; /* in the arena */
+    uint64_t    num;  /* as a base: the last number that was given behind it */
+    bool        used; /* as a name */
+} td_fxname_row_t;
+
+typedef struct {
     td_arena_t          *arena;    /* borrowed: the texts of names */
-    td_smap_t            used;     /* names given */
-    td_smap_t            base_cnt; /* base -> index into cnt */
-    uint64_t            *cnt;      /* owned */
-    uint32_t             cnt_cnt, cnt_cap;
+    td_smap_t            by_text;  /* names given, and bases that names were made of: indices of
+                                      rows, since most are both */
+    td_fxname_row_t     *rows;     /* owned */
+    uint32_t             row_cnt, row_cap;
     td_fxname_reserved_t reserved; /* a keyword, a builtin, or a global of generated code */
     void                *ctx;
+    td_buf_t             base, out; /* what a name is made in */
 } td_namespace_t;
 
 void td_namespace_init(td_namespace_t *space, td_arena_t *arena, td_fxname_reserved_t reserved,

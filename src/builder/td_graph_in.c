@@ -12,7 +12,7 @@ node_named(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz, 
 {
     td_frame_t  *frame  = &b->frame;
     td_fxnode_t *node   = td_alloc_in(b, sizeof *node);
-    td_buf_t     snake  = {0};
+    td_buf_t    *snake  = &frame->texts.snake;
     td_status_t  status = TD_NOMEM;
 
     if (node == NULL) {
@@ -21,12 +21,12 @@ node_named(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz, 
     node->op        = (uint8_t)op;
     node->target    = td_arena_dup(&frame->arena, target, target_sz);
     node->target_sz = target_sz;
-    td_fxname_snake(&snake, called, called_sz);
-    if (!snake.failed && node->target != NULL) {
-        status = td_namespace_create(&frame->names, snake.bytes == NULL ? "" : snake.bytes,
-                                     snake.sz, &node->name, &node->name_sz);
+    td_buf_reset(snake);
+    td_fxname_snake(snake, called, called_sz);
+    if (!snake->failed && node->target != NULL) {
+        status = td_namespace_create(&frame->names, snake->bytes == NULL ? "" : snake->bytes,
+                                     snake->sz, &node->name, &node->name_sz);
     }
-    td_buf_clear(&snake);
     if (status == TD_LIMIT) {
         td_stop_unsupported(b, "L1063/call", __func__,
                             "a name that ends in a number beyond 64 bits");
@@ -81,25 +81,31 @@ insert_before(td_frame_t *frame, td_fxnode_t *node)
     last->prev = node;
 }
 
-/* target_of leaves in out what the builder asks a graph input to be called. */
-static bool
-target_of(td_builder_t *b, td_at_t const *at, td_buf_t *out)
+/* target_of gives what the builder asks a graph input to be called, in a buffer of the
+   frame's; NULL: stopped. */
+static td_buf_t const *
+target_of(td_builder_t *b, td_at_t const *at)
 {
-    td_buf_t name   = {0};
-    td_buf_t target = {0};
-    bool     good   = td_source_name(&b->frame.sources, at->id, &name);
+    td_buf_t *name   = &b->frame.texts.name;
+    td_buf_t *target = &b->frame.texts.target;
+    td_buf_t *out    = &b->frame.texts.free;
 
-    if (good) {
-        td_fxname_target(&target, name.bytes, name.sz);
-        td_fxname_free_suffix(out, &b->frame.input_names, target.bytes, target.sz);
-        good = !target.failed && !out->failed;
+    td_buf_reset(name);
+    td_buf_reset(target);
+    td_buf_reset(out);
+    if (td_source_name(&b->frame.sources, at->id, name)) {
+        td_fxname_target(target, name->bytes, name->sz);
+        td_fxname_free_suffix(out, &b->frame.input_names, target->bytes, target->sz);
+        if (!target->failed && !out->failed) {
+            return out;
+        }
     }
-    td_buf_clear(&name);
-    td_buf_clear(&target);
-    if (!good) {
-        return PyErr_Occurred() ? td_stop_python(b) : td_stop_nomem(b);
+    if (PyErr_Occurred()) {
+        td_stop_python(b);
+    } else {
+        td_stop_nomem(b);
     }
-    return true;
+    return NULL;
 }
 
 /* is_argument mirrors is_from_local_source without cells. */
@@ -145,14 +151,14 @@ td_graph_input(td_builder_t *b, td_at_t const *at, PyObject *type)
 td_fxnode_t *
 td_graph_input_of(td_builder_t *b, td_at_t const *at, td_at_t const *source, PyObject *type)
 {
-    td_frame_t  *frame  = &b->frame;
-    td_buf_t     target = {0};
-    td_fxnode_t *node   = NULL;
+    td_frame_t     *frame  = &b->frame;
+    td_buf_t const *target = note_stack(b, source) ? target_of(b, at) : NULL;
+    td_fxnode_t    *node   = NULL;
 
-    if (note_stack(b, source) && target_of(b, at, &target)) {
-        node = node_new(b, TD_OP_PLACEHOLDER, target.bytes, target.sz);
+    if (target != NULL) {
+        node =
+            node_new(b, TD_OP_PLACEHOLDER, target->bytes == NULL ? "" : target->bytes, target->sz);
     }
-    td_buf_clear(&target);
     if (node == NULL) {
         return NULL;
     }

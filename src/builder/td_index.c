@@ -268,9 +268,42 @@ put_slice(td_sources_t const *sources, td_buf_t *out, PyObject *key)
     return good;
 }
 
+/* put_plain puts what repr() gives for a text without anything to escape. */
+static bool
+put_plain(td_buf_t *out, PyObject *text)
+{
+    char const *chars = PyUnicode_DATA(text);
+    Py_ssize_t  cnt   = PyUnicode_GET_LENGTH(text);
+
+    if (!PyUnicode_IS_COMPACT_ASCII(text)) {
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < cnt; i++) {
+        if (chars[i] < ' ' || chars[i] > '~' || chars[i] == '\'' || chars[i] == '\\') {
+            return false;
+        }
+    }
+    td_buf_putc(out, '\'');
+    td_buf_put(out, chars, (size_t)cnt);
+    td_buf_putc(out, '\'');
+    return true;
+}
+
 bool
 td_index_put_repr(td_sources_t const *sources, td_buf_t *out, PyObject *key)
 {
+    if (PyUnicode_CheckExact(key) && put_plain(out, key)) {
+        return !out->failed;
+    }
+    if (PyLong_CheckExact(key)) {
+        int       overflow = 0;
+        long long number   = PyLong_AsLongLongAndOverflow(key, &overflow);
+
+        if (overflow == 0) {
+            td_buf_put_i64(out, number);
+            return !out->failed;
+        }
+    }
     if (PyTuple_CheckExact(key)) {
         return put_items(sources, out, key);
     }

@@ -128,8 +128,8 @@ td_pmap_add(td_pmap_t *map, void const *key, uint32_t *value)
 /* ---- by text ------------------------------------------------------------- */
 
 /* FNV-1a: short keys, no adversary. */
-static uint32_t
-smap_hash(char const *key, size_t key_sz)
+uint32_t
+td_smap_hash(char const *key, size_t key_sz)
 {
     uint32_t hash = 2166136261u;
 
@@ -170,15 +170,22 @@ smap_slot(td_smap_t const *map, char const *key, size_t key_sz, uint32_t hash)
 }
 
 uint32_t
-td_smap_get(td_smap_t const *map, char const *key, size_t key_sz)
+td_smap_get_hashed(td_smap_t const *map, char const *key, size_t key_sz, uint32_t hash)
 {
     td_smap_slot_t const *slot = NULL;
 
     if (map->cnt == 0) {
         return TD_MAP_NONE;
     }
-    slot = smap_slot(map, key, key_sz, smap_hash(key, key_sz));
+    slot = smap_slot(map, key, key_sz, hash);
     return slot->key == NULL ? TD_MAP_NONE : slot->value;
+}
+
+uint32_t
+td_smap_get(td_smap_t const *map, char const *key, size_t key_sz)
+{
+    return map->cnt == 0 ? TD_MAP_NONE
+                         : td_smap_get_hashed(map, key, key_sz, td_smap_hash(key, key_sz));
 }
 
 static bool
@@ -207,7 +214,12 @@ smap_grow(td_smap_t *map)
 bool
 td_smap_put(td_smap_t *map, char const *key, size_t key_sz, uint32_t value)
 {
-    uint32_t        hash = smap_hash(key, key_sz);
+    return td_smap_put_hashed(map, key, key_sz, td_smap_hash(key, key_sz), value);
+}
+
+bool
+td_smap_put_hashed(td_smap_t *map, char const *key, size_t key_sz, uint32_t hash, uint32_t value)
+{
     td_smap_slot_t *slot = NULL;
 
     if (2 * (map->cnt + 1) > map->cap && !smap_grow(map)) {

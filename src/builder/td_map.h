@@ -47,4 +47,10 @@ void     td_smap_clear(td_smap_t *map);
 uint32_t td_smap_get(td_smap_t const *map, char const *key, size_t key_sz);
 bool     td_smap_put(td_smap_t *map, char const *key, size_t key_sz, uint32_t value);
 
+/* The same with what td_smap_hash gives for the key: for whoever asks twice. */
+uint32_t td_smap_hash(char const *key, size_t key_sz);
+uint32_t td_smap_get_hashed(td_smap_t const *map, char const *key, size_t key_sz, uint32_t hash);
+bool     td_smap_put_hashed(td_smap_t *map, char const *key, size_t key_sz, uint32_t hash,
+                            uint32_t value);
+
 #endif

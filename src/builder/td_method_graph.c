@@ -83,7 +83,7 @@ td_method_example(td_builder_t *b, td_call_t const *call, td_var_t *out)
     if (arg->state == TD_ARG_DEAD) {
         return td_stop_raise(b, "L182/assert/fail", __func__, "AssertionError", "");
     }
-    return td_method_give(b, Py_NewRef(arg->example));
+    return td_numbers_make(b) && td_method_give(b, Py_NewRef(arg->example));
 }
 
 /* td_method_erase mirrors GraphArg.erase, and says what the example is then. */

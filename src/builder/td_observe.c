@@ -572,7 +572,7 @@ td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx)
     td_val_t  record = TD_VAL_NONE;
     int       result = -1;
 
-    if (!td_frame_state_spell(b) || !look_init(&look, b)) {
+    if (!td_numbers_make(b) || !td_frame_state_spell(b) || !look_init(&look, b)) {
         snprintf(b->why, sizeof b->why, "out of memory while a frame was observed");
         goto done;
     }

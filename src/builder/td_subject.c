@@ -236,6 +236,7 @@ root(void *self, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
     b->records          = in->records;
     b->record_idx       = 0;
     b->value            = NULL;
+    b->modes            = TD_MODES_UNKNOWN;
     b->frame.root_trail = b->frame.trail.cnt;
     build(b, in, out);
     b->records = NULL;

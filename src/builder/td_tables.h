@@ -33,6 +33,9 @@
         X(signature, OBJECT) X(comptime, OBJECT) X(dataclass_fields, OBJECT)                       \
             X(isinstance, OBJECT)                                                                  \
             X(as_tensor, OBJECT) X(new_tensor, OBJECT) /* torch.as_tensor, torch.tensor */         \
+            X(from_numpy, OBJECT) X(cpu, OBJECT)                                                   \
+            X(mode_counts, OBJECT)   /* tuple of functions: how many modes are on, of each sort */ \
+            X(number_dtypes, OBJECT) /* tuple of (numpy's class of a number, torch's dtype) */     \
             X(tag_checkpoint, OBJECT) X(wrap_checkpoint, OBJECT)                                   \
             X(tensor_dunder_fns, OBJECT) /* tuple of functions */                                  \
         X(tensor_dunder_remap, OBJECT)   /* tuple of (function, what stands for it) */             \

@@ -19,6 +19,26 @@ converted(td_builder_t *b, PyObject *conversion, PyObject *value, char const *ar
     return td_keep_steal(b, tensor) ? tensor : NULL;
 }
 
+/* no_modes says whether torch's functions answer for themselves, and not a mode for them. */
+static bool
+no_modes(td_builder_t *b)
+{
+    for (Py_ssize_t i = 0;
+         b->modes == TD_MODES_UNKNOWN && i < PyTuple_GET_SIZE(b->tables.mode_counts); i++) {
+        PyObject *cnt = td_call(PyTuple_GET_ITEM(b->tables.mode_counts, i), NULL, 0); /* owned */
+
+        if (cnt == NULL || PyLong_AsLong(cnt) != 0) {
+            b->modes = TD_MODES_SOME;
+        }
+        PyErr_Clear();
+        Py_XDECREF(cnt);
+    }
+    if (b->modes == TD_MODES_UNKNOWN) {
+        b->modes = TD_MODES_NONE;
+    }
+    return b->modes == TD_MODES_NONE;
+}
+
 /* ---- types that torch lacks ---------------------------------------------------------
 
    torch.as_tensor keeps an array for ever when it refuses the array's type; so this
@@ -80,6 +100,60 @@ read_strides(td_builder_t *b, PyObject *value, array_t *array)
     return item_sz >= 0 || td_stop_python(b);
 }
 
+/* What __array_struct__ holds, as numpy's array interface lays it down. */
+typedef struct {
+    int       two;
+    int       nd;
+    char      typekind;
+    int       itemsize;
+    int       flags;
+    intptr_t *shape;
+    intptr_t *strides;
+    void     *data;
+    PyObject *descr;
+} array_struct_t;
+
+enum { ARRAY_NOTSWAPPED = 0x200 };
+
+/* is_plain says whether an exact array is of a type of torch's in the machine's own byte
+   order.  -1: stopped. */
+static int
+is_plain(td_builder_t *b, PyObject *value)
+{
+    PyObject             *capsule = td_call_attr(value, b->names.array_struct); /* owned */
+    array_struct_t const *array =
+        capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, NULL); /* the capsule's */
+    bool is = false;
+
+    if (array == NULL) {
+        Py_XDECREF(capsule);
+        td_stop_python(b);
+        return -1;
+    }
+    switch (array->typekind) {
+    case 'b':
+        is = array->itemsize == 1;
+        break;
+    case 'i':
+        is = array->itemsize <= 8;
+        break;
+    case 'u':
+        is = array->itemsize == 1;
+        break;
+    case 'f':
+        is = array->itemsize <= 8;
+        break;
+    case 'c':
+        is = array->itemsize == 8 || array->itemsize == 16;
+        break;
+    default:
+        break;
+    }
+    is = is && (array->flags & ARRAY_NOTSWAPPED) != 0;
+    Py_DECREF(capsule);
+    return is;
+}
+
 /* admit refuses an array whose memory torch would read, were there a type for it. */
 static bool
 admit(td_builder_t *b, PyObject *value)
@@ -125,11 +199,43 @@ to_output(td_builder_t *b, td_var_t const *var)
     return true;
 }
 
-/* wrap_fx mirrors wrap_fx_proxy_cls for a target class below TensorVariable: such a
-   tensor is static in any case, and no tracked fake.  *out comes with its guards. */
+/* number_fake is the record of the tensor that torch makes of a number of that dtype: the
+   tensor itself is known whole, and made when somebody asks for it. */
+static td_fake_t *
+number_fake(td_builder_t *b, PyObject *dtype)
+{
+    td_fake_t *fake = td_alloc_in(b, sizeof *fake);
+
+    if (fake == NULL) {
+        return NULL;
+    }
+    *fake = (td_fake_t){.dtype   = dtype,
+                        .device  = b->tables.cpu,
+                        .layout  = b->tables.strided,
+                        .is_leaf = true,
+                        .number  = b->frame.fakes.cnt};
+    if ((fake->sizes = fake->strides = td_alloc_in(b, 0)) == NULL ||
+        (!TD_ARRAY_PUSH(b->frame.fakes, fake) && !td_stop_nomem(b))) {
+        return NULL;
+    }
+    return fake;
+}
+
+/* note_number_sizes is td_note_sizes of a tensor that is not made yet. */
 static bool
-wrap_fx(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, td_class_t cls,
-        td_var_t *out)
+note_number_sizes(td_builder_t *b, td_fake_t *fake)
+{
+    td_sizes_strides_t row = {.fake = fake};
+
+    return TD_ARRAY_PUSH(b->frame.sizes_strides, row) || td_stop_nomem(b);
+}
+
+/* wrap_fx mirrors wrap_fx_proxy_cls for a target class below TensorVariable: such a
+   tensor is static in any case, and no tracked fake.  *out comes with its guards.  A tensor
+   that is not made yet is NULL; it has that dtype. */
+static bool
+wrap_fx(td_builder_t *b, td_at_t const *at, PyObject *tensor, PyObject *dtype, td_fxnode_t *node,
+        td_class_t cls, td_var_t *out)
 {
     td_tensor_var_t *var = NULL;
 
@@ -139,8 +245,10 @@ wrap_fx(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
     if (b->export_mode && !td_remember_copy(b, node, tensor)) {
         return false;
     }
-    node->example = td_fake_of(b, at, tensor, &(td_dims_t){0}, true);
-    if (node->example == NULL || !td_note_sizes(b, tensor, node->example)) {
+    node->example =
+        tensor == NULL ? number_fake(b, dtype) : td_fake_of(b, at, tensor, &(td_dims_t){0}, true);
+    if (node->example == NULL || !(tensor == NULL ? note_number_sizes(b, node->example)
+                                                  : td_note_sizes(b, tensor, node->example))) {
         return false;
     }
     var = td_alloc_in(b, sizeof *var);
@@ -180,7 +288,7 @@ array_input(td_builder_t *b, td_at_t const *at, td_at_t const *source, PyObject 
         return false;
     }
     *out = (td_var_t){.guard = from->guard, .added = from->added, .more = from->more};
-    if (!wrap_fx(b, source, tensor, node, TD_CLASS_NumpyNdarrayVariable, out) ||
+    if (!wrap_fx(b, source, tensor, NULL, node, TD_CLASS_NumpyNdarrayVariable, out) ||
         !td_input_store(b, source, out)) {
         return false;
     }
@@ -192,6 +300,26 @@ array_input(td_builder_t *b, td_at_t const *at, td_at_t const *source, PyObject 
                                      .is_strong        = true};
     node->grapharg = arg;
     return true;
+}
+
+/* array_tensor gives torch.as_tensor(value).  Of a plain array of a plain type that is what
+   torch.from_numpy() gives, which asks less; where no mode answers for the one. */
+static PyObject *
+array_tensor(td_builder_t *b, PyObject *value)
+{
+    PyObject *conversion = b->tables.as_tensor; /* borrowed */
+
+    if ((PyObject *)Py_TYPE(value) == b->tables.ndarray && no_modes(b)) {
+        int plain = is_plain(b, value);
+
+        if (plain < 0) {
+            return NULL;
+        }
+        if (plain == 1) {
+            return converted(b, b->tables.from_numpy, value, "L1111/fn/entered");
+        }
+    }
+    return admit(b, value) ? converted(b, conversion, value, "L1111/fn/entered") : NULL;
 }
 
 static bool
@@ -206,7 +334,7 @@ wrap_array(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
                      &source)) {
         return false;
     }
-    tensor = admit(b, value) ? converted(b, b->tables.as_tensor, value, "L1111/fn/entered") : NULL;
+    tensor = array_tensor(b, value);
     return tensor != NULL && td_build(b, &source, tensor, &tracker) &&
            array_input(b, at, &source, tensor, &tracker, out);
 }
@@ -239,9 +367,26 @@ forget(td_builder_t *b, PyObject *tensor)
     return true;
 }
 
-/* scalar_input makes the graph input of a scalar that became a tensor. */
+/* note_example: the graph input stands for the tensor, or for one to be made of value. */
 static bool
-scalar_input(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tensor, td_var_t *out)
+note_example(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tensor,
+             td_fxnode_t *node, td_grapharg_t *arg)
+{
+    td_unmade_t unmade = {.value = value, .arg = arg, .row = b->frame.sizes_strides.cnt - 1};
+
+    *arg           = (td_grapharg_t){.source           = at->id,
+                                     .example          = tensor,
+                                     .fake             = node->example,
+                                     .is_unspecialized = true,
+                                     .is_strong        = true};
+    node->grapharg = arg;
+    return tensor != NULL || TD_ARRAY_PUSH(b->frame.unmade, unmade) || td_stop_nomem(b);
+}
+
+/* scalar_input makes the graph input of a scalar that became a tensor, or will: see wrap_fx. */
+static bool
+scalar_input(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tensor, PyObject *dtype,
+             td_var_t *out)
 {
     td_guard_id_t  guard = 0;
     td_fxnode_t   *node  = NULL;
@@ -254,7 +399,8 @@ scalar_input(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tens
     }
     node = td_graph_input(b, at, b->tables.tensor);
     *out = (td_var_t){.guard = guard};
-    if (node == NULL || !wrap_fx(b, at, tensor, node, TD_CLASS_UnspecializedPythonVariable, out) ||
+    if (node == NULL ||
+        !wrap_fx(b, at, tensor, dtype, node, TD_CLASS_UnspecializedPythonVariable, out) ||
         !td_keep(b, value)) {
         return false;
     }
@@ -263,19 +409,48 @@ scalar_input(td_builder_t *b, td_at_t const *at, PyObject *value, PyObject *tens
         return td_note_unspec(b, at, out) && forget(b, tensor) &&
                td_refuse_input(b, at, NULL, tensor);
     }
-    *arg           = (td_grapharg_t){.source           = at->id,
-                                     .example          = tensor,
-                                     .fake             = node->example,
-                                     .is_unspecialized = true,
-                                     .is_strong        = true};
-    node->grapharg = arg;
-    return td_note_unspec(b, at, out);
+    return note_example(b, at, value, tensor, node, arg) && td_note_unspec(b, at, out);
+}
+
+bool
+td_numbers_make(td_builder_t *b)
+{
+    for (; b->frame.unmade.cnt > 0; b->frame.unmade.cnt--) {
+        td_unmade_t *one    = &b->frame.unmade.at[b->frame.unmade.cnt - 1];
+        PyObject    *tensor = converted(b, b->tables.new_tensor, one->value, "L1166/bool/op0=F");
+
+        if (tensor == NULL) {
+            return false;
+        }
+        one->arg->example                          = tensor;
+        one->arg->fake->real                       = tensor;
+        b->frame.sizes_strides.at[one->row].tensor = tensor;
+    }
+    return true;
+}
+
+/* dtype_of gives the dtype of the tensor that torch makes of a number of numpy's, or NULL
+   where only the tensor says; borrowed. */
+static PyObject *
+dtype_of(td_builder_t *b, PyObject *value)
+{
+    PyObject *known = b->tables.number_dtypes; /* borrowed */
+
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(known); i++) {
+        PyObject *row = PyTuple_GET_ITEM(known, i); /* borrowed */
+
+        if (PyTuple_GET_ITEM(row, 0) == (PyObject *)Py_TYPE(value)) {
+            return !b->export_mode && no_modes(b) ? PyTuple_GET_ITEM(row, 1) : NULL;
+        }
+    }
+    return NULL;
 }
 
 static bool
 wrap_scalar(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     td_var_t *found  = NULL;
+    PyObject *dtype  = NULL; /* borrowed from the tables */
     PyObject *tensor = NULL; /* borrowed from the keep */
 
     if (!td_find_unspec(b, at, &found)) {
@@ -288,8 +463,9 @@ wrap_scalar(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     if (!fits(b, at, "L609/if/T")) {
         return false;
     }
-    tensor = converted(b, b->tables.new_tensor, value, "L1166/bool/op0=F");
-    return tensor != NULL && scalar_input(b, at, value, tensor, out);
+    dtype  = dtype_of(b, value);
+    tensor = dtype != NULL ? NULL : converted(b, b->tables.new_tensor, value, "L1166/bool/op0=F");
+    return (dtype != NULL || tensor != NULL) && scalar_input(b, at, value, tensor, dtype, out);
 }
 
 /* td_wrap_np_number mirrors wrap_unspecialized_primitive for a numpy scalar: no int, it
