@@ -136,6 +136,23 @@ def _constant_literal(frame, value):
     return reference.SourcelessBuilder.wrap_constant_literal(value)
 
 
+@_method("VariableBuilder.__init__", 0, 1)
+def _builder(frame, name="x"):
+    """A builder that is made where nothing is traced, which it refuses."""
+    held, source = torch._guards._TLS, _optional_source(name)
+    before, held.tracing_context = held.tracing_context, None
+    try:
+        reference.VariableBuilder(frame.tx, source)
+    finally:
+        held.tracing_context = before
+
+
+@_method("SourcelessBuilder.__call__", 1, 1)
+def _sourceless(frame, value):
+    """On an object, or on a tracker of the frame, as for default values of functions."""
+    return reference.SourcelessBuilder()(frame.tx, value)
+
+
 @_method("GraphArg.example", 0, 1)
 def _example(frame, *tracker):
     """The example behind a tracker; without one, that of a tensor which died."""

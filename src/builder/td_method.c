@@ -148,6 +148,14 @@ int_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 }
 
 static bool
+refuse_no_source(td_builder_t *b)
+{
+    return td_stop_raise(b, "L216/assert/fail", __func__, "AssertionError",
+                         "Consider SourcelessBuilder for ephemeral objects, usually objects "
+                         "created locally.");
+}
+
+static bool
 unspecialized(td_builder_t *b, td_call_t const *call, td_var_t *out)
 {
     PyObject *value  = call->at[0].object; /* borrowed */
@@ -158,9 +166,7 @@ unspecialized(td_builder_t *b, td_call_t const *call, td_var_t *out)
         return false;
     }
     if (at.id == 0) {
-        return td_stop_raise(b, "L216/assert/fail", __func__, "AssertionError",
-                             "Consider SourcelessBuilder for ephemeral objects, usually objects "
-                             "created locally.");
+        return refuse_no_source(b);
     }
     if (call->at[0].tracker != NULL || (!is_int && !is_simple(b, value))) {
         return unsupported(b, "L1151/fn/entered", "what is no number as one");
@@ -170,6 +176,34 @@ unspecialized(td_builder_t *b, td_call_t const *call, td_var_t *out)
         return int_at(b, &at, value, out);
     }
     return td_wrap_np_number(b, &at, value, out);
+}
+
+/* ---- builders --------------------------------------------------------------------------- */
+
+/* builder_made mirrors VariableBuilder.__init__ where no context traces. */
+static bool
+builder_made(td_builder_t *b, td_call_t const *call, td_var_t *out)
+{
+    td_at_t at = {0};
+
+    (void)out;
+    if (!source_at(b, call, 0, &at)) {
+        return false;
+    }
+    return at.id == 0 ? refuse_no_source(b)
+                      : td_stop_raise(b, "L219/assert/fail", __func__, "AssertionError",
+                                      "Expected active TracingContext");
+}
+
+/* sourceless mirrors SourcelessBuilder.__call__: a tracker is what it was. */
+static bool
+sourceless(td_builder_t *b, td_call_t const *call, td_var_t *out)
+{
+    if (call->at[0].tracker != NULL) {
+        *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = td_var_target(call->at[0].tracker)};
+        return true;
+    }
+    return td_build_sourceless(b, call->at[0].object, out);
 }
 
 /* ---- wrap_to_fake_tensor_and_record ------------------------------------------------- */
@@ -233,6 +267,8 @@ static struct {
     {"wrap_unspecialized_primitive", 1, 2, unspecialized},
     {"wrap_to_fake_tensor_and_record", 1, 4, to_fake},
     {"_dataclasses_fields_lambda", 1, 1, td_method_fields},
+    {"VariableBuilder.__init__", 0, 1, builder_made},
+    {"SourcelessBuilder.__call__", 1, 1, sourceless},
     {"GraphArg.example", 0, 1, td_method_example},
     {"GraphArg.__eq__", 1, 2, td_method_arg_equal},
     {"GraphArg.load", 1, 1, td_method_load},

@@ -65,6 +65,10 @@ static char const *const methods[] = {
     "GraphArg.__eq__",
     "TrackedFake.__eq__",
     "TrackedFake.__hash__",
+    "GraphArg.load",
+    "GraphArg.erase",
+    "VariableBuilder.__init__",
+    "SourcelessBuilder.__call__",
 };
 
 static char const *const compiles[] = {

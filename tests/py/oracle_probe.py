@@ -427,6 +427,8 @@ def methods(reference) -> dict:
         "GraphArg.erase": [ref],
         "TrackedFake.__eq__": [(1,), (1, "a", "b"), (1, "a", 5), (1, "a", "a", 2)],
         "TrackedFake.__hash__": [(1,)],
+        "VariableBuilder.__init__": [(), (None,)],
+        "SourcelessBuilder.__call__": [ref, (5,)],
     }
     compiles = {
         "frame": (torch.ones(2), 5),
