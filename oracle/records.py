@@ -25,7 +25,8 @@ VALUE is one of
 
 FAKE: size, stride, offset (VALUEs), dtype, device, layout (texts), requires_grad,
 is_leaf, base, grad (VALUEs), sort: "own" (a fake of this frame), "param" (the same as a
-parameter), "foreign" (a fake of another mode) or "real".
+parameter), "foreign" (a fake of another mode), "real", or "functional-" and one of these:
+a functional tensor of such a one.
 """
 from __future__ import annotations
 
@@ -176,15 +177,24 @@ class _World:
 
     def _sort(self, tensor: torch.Tensor) -> str | None:
         """What sort of tensor it is, if a record says everything about it."""
-        strange = tensor.layout != torch.strided or tensor.is_quantized or torch._is_functional_tensor(tensor)
+        strange = tensor.layout != torch.strided or tensor.is_quantized
         if type(tensor) is torch.Tensor:
             plain = tensor._base is None and tensor.is_leaf and tensor.grad is None and not vars(tensor)
+            if torch._is_functional_tensor(tensor):
+                return self._functional_sort(tensor) if plain and not strange else None
             return "real" if plain and not strange else None
         if type(tensor) is not FakeTensor or strange or tensor.constant is not None or not set(vars(tensor)) <= _OWN:
             return None
         if tensor.fake_mode is not self.mode:
             return None if isinstance(tensor, torch.nn.Parameter) else "foreign"
         return "param" if isinstance(tensor, torch.nn.Parameter) else "own"
+
+    def _functional_sort(self, tensor: torch.Tensor) -> str | None:
+        reapply = torch._C._functionalization_reapply_views_tls()
+        inner = torch._C._functorch._unwrap_functional_tensor(tensor, reapply)
+        if isinstance(inner, FakeTensor):
+            return "functional-own" if inner.fake_mode is self.mode else "functional-foreign"
+        return "functional-real" if type(inner) is torch.Tensor and tensor.is_contiguous() else None
 
 
 class Recording:

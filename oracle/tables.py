@@ -158,6 +158,7 @@ def _singletons() -> dict[str, Any]:
         "from_numpy": torch.from_numpy,
         "mode_counts": (torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack),
         "cpu": torch.device("cpu"),
+        "clone": torch.clone,
         "dataclass_fields": dataclasses.fields,
         "dataclass_field": dataclasses._FIELD,
         "tensor_dunder_fns": tuple(torch_variables.tensor_dunder_fns),

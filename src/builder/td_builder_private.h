@@ -88,9 +88,10 @@ td_names_t const *td_names_get(void);
 
 /* FrameStateSizeEntry: what was seen under one source name in all frames. */
 typedef struct {
-    char const *name;   /* malloc'ed; NULL: not spelled yet, see source */
-    PyObject   *scalar; /* owned int, or NULL for None */
-    int64_t    *size;   /* malloc'ed, size_cnt dims, TD_DIM_NONE for None; NULL for None */
+    char const *name;     /* malloc'ed; NULL: not spelled yet, see source */
+    PyObject   *scalar;   /* owned int, or NULL for None */
+    PyObject   *symbolic; /* owned: the sizes as they were, some of them symbolic; or NULL */
+    int64_t    *size;     /* malloc'ed, size_cnt dims, TD_DIM_NONE for None; NULL for None */
     union {
         uint32_t    name_sz;
         td_src_id_t source; /* of the frame that made it, while name is NULL */
@@ -135,6 +136,7 @@ typedef struct {
 typedef struct {
     td_fxnode_t *node;
     td_fake_t   *copy;
+    PyObject    *same; /* borrowed from the frame's keep: a fake tensor, which is not copied */
 } td_real_value_t;
 
 typedef struct {
@@ -636,6 +638,24 @@ bool td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_
                        bool should_specialize, td_guard_id_t guard, td_guard_id_t second,
                        td_var_t *out);
 
+/* td_wrap_fx_real is the same for a tensor of a class that nobody takes for a plain tensor:
+   it stays real, and a copy of it is the example. */
+bool td_wrap_fx_real(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
+                     bool should_specialize, td_guard_id_t guard, td_guard_id_t second,
+                     td_var_t *out);
+
+/* td_is_fake_tensor: fake, of a mode that is not the frame's: programs have no other.
+   td_is_subclass_tensor: of another class than Tensor, Parameter and FakeTensor. */
+bool td_is_fake_tensor(td_builder_t *b, PyObject *tensor);
+bool td_is_subclass_tensor(td_builder_t *b, PyObject *tensor);
+
+/* td_size_hint gives a size, an int or a symbolic one, as an int.  False: stopped. */
+bool td_size_hint(td_builder_t *b, PyObject *size, int64_t *hint);
+
+/* td_size_symbol gives the name of the symbol that a size is, as long as the size lives; NULL:
+   it is an int, or no symbol alone. */
+char const *td_size_symbol(td_builder_t *b, PyObject *size);
+
 /* td_module_key mirrors how register_attr_or_module names what it registers: it finds the
    name that value has, or makes one of the text and notes it in nn_modules; *fresh says
    which. */
@@ -671,6 +691,10 @@ bool td_note_unspec(td_builder_t *b, td_at_t const *at, td_var_t *out);
 bool td_torch_function_ask_dims(td_builder_t *b, td_at_t const *at, PyObject *tensor,
                                 bool is_static);
 bool td_torch_function_ask_rest(td_builder_t *b, PyObject *tensor);
+
+/* td_torch_function_copy mirrors clone_input of a tensor of a subclass: it runs the class's
+   code as the reference does, and gives the copy.  NULL: stopped. */
+td_fake_t *td_torch_function_copy(td_builder_t *b, PyObject *tensor);
 
 /* td_quiet_begin switches __torch_function__ off where tensor has one; *off is what
    td_quiet_end gives back (owned; NULL: nothing was switched). */

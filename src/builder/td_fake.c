@@ -61,7 +61,45 @@ td_tensor_flag(td_builder_t *b, PyObject *tensor, PyObject *name)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-/* numbers copies a tuple of ints. */
+bool
+td_is_fake_tensor(td_builder_t *b, PyObject *tensor)
+{
+    return Py_IS_TYPE(tensor, (PyTypeObject *)b->tables.fake_tensor);
+}
+
+bool
+td_size_hint(td_builder_t *b, PyObject *size, int64_t *hint)
+{
+    PyObject *node = NULL; /* borrowed */
+
+    if (!PyLong_Check(size)) {
+        node = td_getattr_static(size, b->names.node);
+        size = node == NULL ? NULL : td_getattr_static(node, b->names.hint); /* borrowed */
+    }
+    if (size == NULL || !PyLong_Check(size)) {
+        return td_stop_unsupported(b, "L1562/if/T", __func__, "a size that nobody has seen");
+    }
+    *hint = PyLong_AsLongLong(size);
+    return true;
+}
+
+char const *
+td_size_symbol(td_builder_t *b, PyObject *size)
+{
+    PyObject *node = PyLong_Check(size) ? NULL : td_getattr_static(size, b->names.node);
+    PyObject *expr = node == NULL ? NULL : td_getattr_static(node, b->names.expr);
+    PyObject *slot = expr == NULL ? NULL : td_getattr_static(expr, b->names.plain_name);
+    PyObject *name = NULL; /* owned, and by the symbol too */
+
+    if (slot != NULL && Py_IS_TYPE(slot, &PyMemberDescr_Type)) {
+        name = PyMemberDescr_Type.tp_descr_get(slot, expr, (PyObject *)Py_TYPE(expr));
+    }
+    PyErr_Clear();
+    Py_XDECREF(name);
+    return name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+}
+
+/* numbers copies a tuple of sizes. */
 static td_num_t *
 numbers(td_builder_t *b, PyObject *tuple, uint32_t *cnt)
 {
@@ -70,9 +108,21 @@ numbers(td_builder_t *b, PyObject *tuple, uint32_t *cnt)
     *cnt = (uint32_t)PyTuple_GET_SIZE(tuple);
     nums = td_alloc_in(b, *cnt * sizeof *nums);
     for (uint32_t i = 0; nums != NULL && i < *cnt; i++) {
-        nums[i].hint = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
+        if (!td_size_hint(b, PyTuple_GET_ITEM(tuple, i), &nums[i].hint)) {
+            return NULL;
+        }
     }
     return nums;
+}
+
+/* device_of gives a new reference, NULL stopped: a fake tensor has the device of what it
+   stands for among its attributes. */
+static PyObject *
+device_of(td_builder_t *b, PyObject *tensor)
+{
+    PyObject *device = td_is_fake_tensor(b, tensor) ? td_mark(tensor, b->names.fake_device) : NULL;
+
+    return device != NULL ? Py_NewRef(device) : td_tensor_attr(b, tensor, b->names.device);
 }
 
 /* ask_sizes asks the tensor, unless the builder did before (dims has it). */
@@ -118,9 +168,8 @@ read_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *
     stride = td_tensor_call(b, tensor, b->names.stride);
     offset = stride == NULL ? NULL : td_tensor_call(b, tensor, b->names.storage_offset);
     if (offset != NULL) {
-        fake->strides     = numbers(b, stride, &cnt);
-        fake->offset.hint = PyLong_AsLongLong(offset);
-        good              = fake->strides != NULL;
+        fake->strides = numbers(b, stride, &cnt);
+        good          = fake->strides != NULL && td_size_hint(b, offset, &fake->offset.hint);
     }
     Py_XDECREF(stride);
     Py_XDECREF(offset);
@@ -136,7 +185,7 @@ read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
 
     fake->dtype  = td_tensor_attr(b, tensor, b->names.dtype);
     fake->layout = fake->dtype == NULL ? NULL : td_tensor_attr(b, tensor, b->names.layout);
-    fake->device = fake->layout == NULL ? NULL : td_tensor_attr(b, tensor, b->names.device);
+    fake->device = fake->layout == NULL ? NULL : device_of(b, tensor);
     if (fake->device == NULL) {
         Py_CLEAR(fake->dtype);
         Py_CLEAR(fake->layout);
@@ -349,6 +398,11 @@ admit_odd(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
 static bool
 admit(td_builder_t *b, PyObject *tensor, td_fake_t *fake, bool is_root)
 {
+    if (td_is_fake_tensor(b, tensor)) {
+        return fake->layout == b->tables.strided ||
+               td_stop_unsupported(b, "L1703/alt/FakeTensor", __func__,
+                                   "a fake tensor of another layout");
+    }
     return is_plain(b, tensor, fake) || admit_odd(b, tensor, fake, is_root);
 }
 
@@ -571,7 +625,8 @@ copy_layout(td_builder_t *b, td_fake_t *copy)
             return true;
         }
     }
-    return !repeats(copy) || densify(b, copy);
+    copy->is_clone = repeats(copy);
+    return !copy->is_clone || densify(b, copy);
 }
 
 static bool

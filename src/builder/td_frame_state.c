@@ -17,6 +17,7 @@ td_frame_state_clear(td_frame_state_t *state)
         td_free((char *)state->entries[i].name);
         td_free(state->entries[i].size);
         Py_XDECREF(state->entries[i].scalar);
+        Py_XDECREF(state->entries[i].symbolic);
     }
     td_free(state->entries);
     td_smap_clear(&state->by_name);

@@ -70,6 +70,9 @@ struct td_fake {
     bool       is_foreign;  /* of a mode that is not the frame's */
     bool       has_symbols; /* in sizes, strides or offset */
     bool       is_copy;     /* no fake but a real copy of a tensor */
+    bool       is_kept;     /* of such: it is no copy but what an operator gave */
+    bool       is_clone;    /* of a copy: it can't be laid out like its tensor, and is dense */
+    PyObject  *copy_class;  /* of a copy: its class, from the keep; NULL: Tensor */
     PyObject  *marks;       /* of a copy: its own set of dynamic dims, from the keep, or NULL */
     td_fake_t *base;        /* the view base's fake, or NULL */
     td_fake_t *grad;        /* .grad's fake, or NULL */

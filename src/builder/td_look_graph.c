@@ -115,6 +115,15 @@ attributes(td_look_t *look, td_fake_t const *fake)
     return td_vals_end(look, &vals);
 }
 
+static PyObject *
+class_of(td_look_t *look, td_fake_t const *fake)
+{
+    if (!fake->is_copy) {
+        return look->b->tables.fake_tensor;
+    }
+    return fake->copy_class == NULL ? look->b->tables.tensor : fake->copy_class;
+}
+
 td_val_t
 td_look_fake(td_look_t *look, td_fake_t *fake)
 {
@@ -130,13 +139,12 @@ td_look_fake(td_look_t *look, td_fake_t *fake)
     if (again) {
         return td_form_again(obs, ordinal);
     }
-    td_fields_put(
-        &fields, TD_FIELD_Tensor_type,
-        td_look_value(look, fake->is_copy ? look->b->tables.tensor : look->b->tables.fake_tensor));
+    td_fields_put(&fields, TD_FIELD_Tensor_type, td_look_value(look, class_of(look, fake)));
     td_fields_put(&fields, TD_FIELD_Tensor_size, td_look_shape(look, fake->sizes, fake->ndim));
     td_fields_put(&fields, TD_FIELD_Tensor_stride, td_look_shape(look, fake->strides, fake->ndim));
     td_fields_put(&fields, TD_FIELD_Tensor_storage_offset,
-                  fake->is_copy ? td_obs_null(obs) : td_look_number(look, &fake->offset));
+                  fake->is_copy && fake->copy_class == NULL ? td_obs_null(obs)
+                                                            : td_look_number(look, &fake->offset));
     td_fields_put(&fields, TD_FIELD_Tensor_dtype, td_look_value(look, fake->dtype));
     td_fields_put(&fields, TD_FIELD_Tensor_device, td_look_value(look, fake->device));
     td_fields_put(&fields, TD_FIELD_Tensor_layout, td_look_value(look, fake->layout));

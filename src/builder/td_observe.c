@@ -184,6 +184,22 @@ tracked_fakes(td_look_t *look)
 
 /* ---- frame state ------------------------------------------------------------------------ */
 
+/* seen_size: a size that was seen, and may have been a symbol of somebody else's. */
+static td_val_t
+seen_size(td_look_t *look, td_state_entry_t const *entry, uint32_t dim)
+{
+    td_val_t    hint = td_obs_int(look->obs, entry->size[dim]);
+    PyObject   *one  = NULL; /* borrowed */
+    char const *text = NULL;
+
+    if (entry->size[dim] == TD_DIM_NONE) {
+        return td_obs_null(look->obs);
+    }
+    one  = entry->symbolic == NULL ? NULL : PyTuple_GET_ITEM(entry->symbolic, dim);
+    text = one == NULL ? NULL : td_size_symbol(look->b, one);
+    return text == NULL ? hint : td_form_sym(look->obs, "SymInt", text, strlen(text), hint);
+}
+
 static td_val_t
 entry_record(td_look_t *look, td_state_entry_t const *entry)
 {
@@ -195,9 +211,7 @@ entry_record(td_look_t *look, td_state_entry_t const *entry)
         td_fields_put(&fields, TD_FIELD_FrameStateSizeEntry_size, td_obs_null(look->obs));
     } else {
         for (uint32_t i = 0; i < entry->size_cnt; i++) {
-            td_vals_add(look, &dims,
-                        entry->size[i] == TD_DIM_NONE ? td_obs_null(look->obs)
-                                                      : td_obs_int(look->obs, entry->size[i]));
+            td_vals_add(look, &dims, seen_size(look, entry, i));
         }
         td_fields_put(&fields, TD_FIELD_FrameStateSizeEntry_size,
                       td_form_typed(look->obs, "list", td_vals_end(look, &dims)));
@@ -321,7 +335,10 @@ real_values(td_look_t *look)
         td_val_t               node =
             td_form_node(look->obs, td_obs_ordinal(look->obs, TD_SPACE_NODE, row->node, NULL));
 
-        td_vals_add(look, &vals, td_obs_pair(look->obs, node, td_look_fake(look, row->copy)));
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, node,
+                                row->same == NULL ? td_look_fake(look, row->copy)
+                                                  : td_look_value(look, row->same)));
     }
     return td_vals_end(look, &vals);
 }

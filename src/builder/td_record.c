@@ -175,6 +175,18 @@ read_numbers(td_builder_t *b, td_record_t *record, PyObject *dict, td_fake_t *fa
     return number_of(b, record, td_dict_find(dict, "offset"), &fake->offset);
 }
 
+/* functional_sort_of: a functional tensor looks like a real one.  The example stays what the
+   operator gave where it is one of a fake tensor of the frame. */
+static bool
+functional_sort_of(td_builder_t *b, char const *sort, td_fake_t *fake)
+{
+    fake->is_copy    = true;
+    fake->is_foreign = is_word(sort, "functional-foreign");
+    fake->is_kept    = is_word(sort, "functional-own") && !TD_PLANT(FUNCTIONAL_COPIED);
+    return fake->is_kept || fake->is_foreign || is_word(sort, "functional-own") ||
+           is_word(sort, "functional-real") || misfit(b);
+}
+
 /* sort_of reads what sort of tensor it is. */
 static bool
 sort_of(td_builder_t *b, PyObject *dict, td_fake_t *fake)
@@ -184,7 +196,8 @@ sort_of(td_builder_t *b, PyObject *dict, td_fake_t *fake)
     fake->is_param   = is_word(sort, "param");
     fake->is_foreign = is_word(sort, "foreign");
     fake->is_copy    = is_word(sort, "real");
-    return fake->is_param || fake->is_foreign || fake->is_copy || is_word(sort, "own") || misfit(b);
+    return fake->is_param || fake->is_foreign || fake->is_copy || is_word(sort, "own") ||
+           functional_sort_of(b, sort, fake);
 }
 
 static td_fake_t *

@@ -17,9 +17,40 @@ dims_new(td_builder_t *b, PyObject *size, uint32_t cnt)
         return NULL;
     }
     for (uint32_t i = 0; i < cnt; i++) {
-        dims[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(size, i));
+        if (!td_size_hint(b, PyTuple_GET_ITEM(size, i), &dims[i])) {
+            td_free(dims);
+            return NULL;
+        }
     }
     return dims;
+}
+
+/* is_symbolic: some size of a fake tensor is no int. */
+static bool
+is_symbolic(PyObject *size)
+{
+    bool is = false;
+
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(size); i++) {
+        is = is || !PyLong_Check(PyTuple_GET_ITEM(size, i));
+    }
+    return is;
+}
+
+/* keep_symbolic keeps sizes in an entry that is new; they are symbols and nothing else. */
+static bool
+keep_symbolic(td_builder_t *b, PyObject *size, td_state_entry_t *entry)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(size); i++) {
+        PyObject *one = PyTuple_GET_ITEM(size, i); /* borrowed */
+
+        if (!PyLong_Check(one) && td_size_symbol(b, one) == NULL) {
+            return td_stop_unsupported(b, "L1562/if/T", __func__,
+                                       "an expression in the frame state");
+        }
+    }
+    entry->symbolic = Py_NewRef(size);
+    return true;
 }
 
 /* sizes_seen brings the entry of a source up to date with a tensor's sizes. */
@@ -36,7 +67,11 @@ sizes_seen(td_builder_t *b, td_at_t const *at, PyObject *size, td_state_entry_t 
     if (fresh) {
         (*entry)->size     = dims_new(b, size, cnt);
         (*entry)->size_cnt = cnt;
-        return (*entry)->size != NULL;
+        return (*entry)->size != NULL && (!is_symbolic(size) || keep_symbolic(b, size, *entry));
+    }
+    if ((*entry)->symbolic != NULL || is_symbolic(size)) {
+        return td_stop_unsupported(b, "L1562/if/T", __func__,
+                                   "symbolic sizes that are compared with those of another frame");
     }
     if ((*entry)->size == NULL) {
         return true;
@@ -199,6 +234,22 @@ forget(td_builder_t *b, td_at_t const *at, PyObject *tensor)
     Py_DECREF(ndim);
 }
 
+/* keep_dynamic mirrors what is decided of sizes some of which are symbolic already. */
+static bool
+keep_dynamic(td_builder_t *b, PyObject *size, td_dims_t *dims)
+{
+    bool good = dims_init(b, dims, (uint32_t)PyTuple_GET_SIZE(size));
+
+    for (uint32_t i = 0; good && i < dims->cnt; i++) {
+        PyObject *one = PyTuple_GET_ITEM(size, i); /* borrowed */
+
+        dims->dims[i] =
+            PyLong_Check(one) || TD_PLANT(SYMBOL_STATIC) ? TD_DIM_STATIC : TD_DIM_DYNAMIC;
+        good = td_size_hint(b, one, &dims->sizes[i].hint);
+    }
+    return good;
+}
+
 bool
 td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t *dims)
 {
@@ -215,6 +266,11 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
         }
         return false;
     }
+    if (is_symbolic(size) && td_switch(b, TD_SWITCH_SIZES_READ_FIRST)) {
+        good = keep_dynamic(b, size, dims);
+        Py_DECREF(size);
+        return good;
+    }
     if (!td_constraints_of(b, tensor, (uint32_t)PyTuple_GET_SIZE(size), dims) ||
         !marks_hold(b, tensor, size)) {
         /* A new entry is not kept when constraints or marks fail; one that is known has seen
@@ -227,9 +283,9 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
     }
     good = sizes_seen(b, at, size, &entry) && dims_init(b, dims, (uint32_t)PyTuple_GET_SIZE(size));
     for (uint32_t i = 0; good && i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
-        dims->sizes[i].hint = PyLong_AsLongLong(PyTuple_GET_ITEM(size, i));
-        good                = decide(b, tensor, i, entry, dims);
-        good                = good && td_constraint_named(b, at, dims, i);
+        good = td_size_hint(b, PyTuple_GET_ITEM(size, i), &dims->sizes[i].hint) &&
+               decide(b, tensor, i, entry, dims);
+        good = good && td_constraint_named(b, at, dims, i);
     }
     Py_DECREF(size);
     return good;

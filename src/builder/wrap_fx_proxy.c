@@ -61,7 +61,7 @@ wrap_fake(td_builder_t *b, td_fxnode_t *node, td_fake_t *fake, td_var_t *out)
 {
     td_tensor_var_t *var = td_alloc_in(b, sizeof *var);
 
-    if (var != NULL && fake->is_copy) {
+    if (var != NULL && fake->is_copy && !fake->is_kept) {
         fake = cloned(b, fake);
     }
     if (var == NULL || fake == NULL) {
@@ -70,9 +70,9 @@ wrap_fake(td_builder_t *b, td_fxnode_t *node, td_fake_t *fake, td_var_t *out)
     node->example          = fake;
     var->node              = node;
     var->fake              = fake;
-    var->class_type        = fake->is_param     ? b->tables.parameter
-                             : fake->is_foreign ? b->tables.fake_tensor
-                                                : b->tables.tensor;
+    var->class_type        = fake->is_param                       ? b->tables.parameter
+                             : fake->is_foreign && !fake->is_copy ? b->tables.fake_tensor
+                                                                  : b->tables.tensor;
     var->specialized_value = NULL;
     td_var_make(out, TD_CLASS_TensorVariable, 0);
     out->of.tensor = var;
@@ -126,6 +126,23 @@ getitem(td_builder_t *b, td_fxnode_t *node, Py_ssize_t idx)
     return made;
 }
 
+/* admit_item mirrors what is done with a tensor that is given and is no fake of the frame: it
+   needs a source. */
+static bool
+admit_item(td_builder_t *b, td_fx_options_t const *options, PyObject *item)
+{
+    td_fake_t const *fake = td_value_get(item, TD_VALUE_FAKE);
+
+    if (fake == NULL || !(fake->is_foreign || (fake->is_copy && !fake->is_kept))) {
+        return true;
+    }
+    if (options->source.id != 0 || b->export_mode) {
+        return td_stop_unsupported(b, "L1397/if/T", __func__,
+                                   "a tensor that an operator gave and that is made fake");
+    }
+    return td_stop_raise(b, "L1414/assert/fail", __func__, "AssertionError", "");
+}
+
 /* unpack wraps each item on a node of its own. */
 static td_items_t *
 unpack(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *items)
@@ -142,7 +159,8 @@ unpack(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObj
             continue;
         }
         taken = getitem(b, node, i);
-        if (taken == NULL || !wrap(b, options, taken, item, &list->items[i])) {
+        if (taken == NULL || !admit_item(b, options, item) ||
+            !wrap(b, options, taken, item, &list->items[i])) {
             return NULL;
         }
     }
@@ -457,20 +475,21 @@ static bool
 wrap_given(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *tensor,
            td_var_t *out)
 {
-    PyObject *cls = (PyObject *)Py_TYPE(tensor);
-
-    if (cls != b->tables.tensor && cls != b->tables.parameter) {
-        return td_stop_unsupported(b, "L1702/if/F", __func__, "an example of a tensor's subclass");
+    if (td_is_traceable_wrapper(b, &options->source, tensor) != 0) {
+        return td_stop_unsupported(b, "L1393/bool/op1=F", __func__,
+                                   "an example that wraps tensors");
     }
-    if (options->source.id == 0 && b->export_mode) {
-        return td_stop_unsupported(b, "L1414/assert/fail", __func__,
-                                   "in export an example without a source");
+    if (options->source.id == 0 && b->export_mode && !td_remember_copy(b, node, tensor)) {
+        return false;
     }
     if (options->source.id == 0) {
         return td_stop_raise(b, "L1414/assert/fail", __func__, "AssertionError", "");
     }
-    return td_wrap_fx_tensor(b, &options->source, tensor, node, options->should_specialize,
-                             options->guard, 0, out);
+    return td_is_subclass_tensor(b, tensor)
+               ? td_wrap_fx_real(b, &options->source, tensor, node, options->should_specialize,
+                                 options->guard, 0, out)
+               : td_wrap_fx_tensor(b, &options->source, tensor, node, options->should_specialize,
+                                   options->guard, 0, out);
 }
 
 /* wrap_plain: what is no tensor. */

@@ -127,9 +127,29 @@ to_output(td_builder_t *b, td_guard_id_t guard)
 bool
 td_remember_copy(td_builder_t *b, td_fxnode_t *node, PyObject *tensor)
 {
-    td_real_value_t row = {.node = node, .copy = td_fake_copy(b, tensor)};
+    td_real_value_t row = {.node = node};
+    PyObject       *off = NULL; /* owned */
 
+    if (td_is_fake_tensor(b, tensor)) {
+        row.same = tensor;
+        return td_keep(b, tensor) && (TD_ARRAY_PUSH(b->frame.real_values, row) || td_stop_nomem(b));
+    }
+    if (!td_quiet_begin(b, tensor, &off)) {
+        return false;
+    }
+    row.copy = td_fake_copy(b, tensor);
+    td_quiet_end(b, off);
     return row.copy != NULL && (TD_ARRAY_PUSH(b->frame.real_values, row) || td_stop_nomem(b));
+}
+
+/* to_graph does what comes before the example: guards go to the output, and an exported
+   graph remembers a copy. */
+static bool
+to_graph(td_builder_t *b, PyObject *tensor, td_fxnode_t *node, td_guard_id_t guard,
+         td_guard_id_t second)
+{
+    return to_output(b, guard) && to_output(b, second) &&
+           (!b->export_mode || td_remember_copy(b, node, tensor));
 }
 
 bool
@@ -139,10 +159,7 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
     td_tensor_var_t *var  = NULL;
     td_fake_t       *fake = NULL;
 
-    if (!to_output(b, guard) || !to_output(b, second)) {
-        return false;
-    }
-    if (b->export_mode && !td_remember_copy(b, node, tensor)) {
+    if (!to_graph(b, tensor, node, guard, second)) {
         return false;
     }
     fake = td_wrap_to_fake(b, at, tensor);
@@ -156,6 +173,37 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
     var->class_type        = fake->is_param ? b->tables.parameter : b->tables.tensor;
     var->is_whole          = td_fake_is_whole(b, fake);
     var->specialized_value = fake->is_param || should_specialize ? tensor : NULL;
+    if (var->specialized_value != NULL && !td_keep(b, tensor)) {
+        return false;
+    }
+    td_var_make(out, TD_CLASS_TensorVariable, guard);
+    out->added     = second;
+    out->source    = at->id;
+    out->of.tensor = var;
+    return true;
+}
+
+bool
+td_wrap_fx_real(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
+                bool should_specialize, td_guard_id_t guard, td_guard_id_t second, td_var_t *out)
+{
+    int              is_param = td_is_parameter(b, tensor);
+    td_tensor_var_t *var      = NULL;
+    td_fake_t       *copy     = NULL;
+
+    if (is_param < 0 || !to_graph(b, tensor, node, guard, second)) {
+        return false;
+    }
+    copy = td_torch_function_copy(b, tensor);
+    var  = copy == NULL ? NULL : td_alloc_in(b, sizeof *var);
+    if (var == NULL) {
+        return false;
+    }
+    node->example          = copy;
+    var->node              = node;
+    var->fake              = copy;
+    var->class_type        = copy->copy_class == NULL ? b->tables.tensor : copy->copy_class;
+    var->specialized_value = is_param > 0 || should_specialize ? tensor : NULL;
     if (var->specialized_value != NULL && !td_keep(b, tensor)) {
         return false;
     }
@@ -223,7 +271,12 @@ td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t 
         return false;
     }
     node = td_graph_get_attr(b, module.key, module.key_sz);
-    return node != NULL && td_wrap_fx_tensor(b, at, tensor, node, false, match, pointer, out);
+    if (node == NULL) {
+        return false;
+    }
+    return td_is_subclass_tensor(b, tensor)
+               ? td_wrap_fx_real(b, at, tensor, node, false, match, pointer, out)
+               : td_wrap_fx_tensor(b, at, tensor, node, false, match, pointer, out);
 }
 
 /* ---- wrap_tensor --------------------------------------------------------------------------- */
@@ -351,13 +404,24 @@ tensor_match(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_guard_id_t
     return !made->is_strong || td_keep(b, tensor);
 }
 
+/* dict_of gives an instance dict: a new reference, or NULL: stopped.  A fake tensor has one,
+   and is read as far as it need be. */
+static PyObject *
+dict_of(td_builder_t *b, PyObject *tensor)
+{
+    PyObject **dict = td_is_fake_tensor(b, tensor) ? _PyObject_GetDictPtr(tensor) : NULL;
+
+    return dict != NULL && *dict != NULL ? Py_NewRef(*dict)
+                                         : td_tensor_attr(b, tensor, b->names.dict);
+}
+
 /* copy_dict mirrors value.__dict__.copy(): a dict of the frame's own.  Asking makes
    the instance dict of a tensor that had none, as it does in the reference. */
 static PyObject *
 copy_dict(td_builder_t *b, PyObject *tensor)
 {
-    PyObject *dict = td_tensor_attr(b, tensor, b->names.dict); /* owned */
-    PyObject *copy = NULL;                                     /* owned until kept */
+    PyObject *dict = dict_of(b, tensor); /* owned */
+    PyObject *copy = NULL;               /* owned until kept */
 
     if (dict == NULL) {
         return NULL;
@@ -452,15 +516,6 @@ is_attr(td_builder_t *b, td_where_t where, bool has_address)
     return has_address && !is_fsdp;
 }
 
-/* is_subclass: of a class that configuration lists; Tensor itself may be listed too. */
-static bool
-is_subclass(td_builder_t *b, PyObject *value)
-{
-    PyObject *cls = (PyObject *)Py_TYPE(value);
-
-    return cls != b->tables.tensor && cls != b->tables.parameter;
-}
-
 static bool
 input(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
@@ -492,10 +547,6 @@ wrap(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     }
     if (!is_attr(b, where, mark != NULL && mark != Py_None) && where != TD_WHERE_CONSTANT) {
         return input(b, at, value, out);
-    }
-    if (is_subclass(b, value)) {
-        return td_stop_unsupported(b, "L1741/ret/reached", __func__,
-                                   "a subclass of Tensor that stays what it is in the graph");
     }
     return td_register_attr(b, at, value, out);
 }

