@@ -394,7 +394,7 @@ class Frame:
         try:
             self.values[index] = entry(self, prepared, value)
             # A function that is called directly gives what other parts of Dynamo ask it for.
-            gave_value = entry is _method and not isinstance(self.values[index], VariableTracker)
+            gave_value = entry is _method and not issubclass(type(self.values[index]), VariableTracker)
             self.kinds[index] = VALUE if gave_value else TRACKER
         except KeyboardInterrupt:
             raise

@@ -82,9 +82,14 @@ def _flag(value: Any) -> bool:
     return value
 
 
+def _is_tracker(value: Any) -> bool:
+    """Of its own class, whatever it says that it is."""
+    return issubclass(type(value), VariableTracker)
+
+
 def _graph_arg(tracker: Any) -> Any:
     """The GraphArg of the placeholder behind a tracker."""
-    proxy = getattr(tracker, "proxy", None) if isinstance(tracker, VariableTracker) else None
+    proxy = getattr(tracker, "proxy", None) if _is_tracker(tracker) else None
     if proxy is None or "grapharg" not in proxy.node.meta:
         raise BadOperand("no graph input")
     return proxy.node.meta["grapharg"]
@@ -125,7 +130,7 @@ def _to_fake(frame, value, name="x", is_tensor=True, ignore_subclass=False):
 @_method("_dataclasses_fields_lambda", 1, 1)
 def _fields(frame, value):
     """On a tracker of the frame, or on a tracker without source made for an object."""
-    if not isinstance(value, VariableTracker):
+    if not _is_tracker(value):
         value = reference.UserDefinedObjectVariable(value)
     return reference._dataclasses_fields_lambda(value)
 
@@ -179,7 +184,7 @@ def _arg_erase(frame, tracker):
 
 
 def _tracked(value: Any, name: Any) -> Any:
-    if isinstance(value, VariableTracker):
+    if _is_tracker(value):
         raise BadOperand("no fake")
     return reference.TrackedFake(value, _source(name), None)
 

@@ -237,13 +237,14 @@ to_fake(td_builder_t *b, td_call_t const *call, td_var_t *out)
     bool      ignore_subclass = false;
     td_at_t   at              = {0};
 
-    (void)out;
     if (!flag_at(b, call, 2, &is_tensor) || !flag_at(b, call, 3, &ignore_subclass) ||
         !source_at(b, call, 1, &at)) {
         return false;
     }
     if (call->at[0].tracker != NULL) {
-        return unsupported(b, "L1704/bool/op1=F", "a tracker that is no tensor");
+        *out = (td_var_t){.cls      = TD_VAR_ALIAS,
+                          .of.alias = td_var_target(call->at[0].tracker)}; /* as it is */
+        return true;
     }
     exact = (PyObject *)Py_TYPE(value) == b->tables.tensor ||
             (PyObject *)Py_TYPE(value) == b->tables.parameter;

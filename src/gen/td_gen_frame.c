@@ -370,12 +370,18 @@ enter_otherwise(td_gen_t *gen, uint8_t op)
     td_arg_t  args[4];
     td_step_t step     = {.kind = TD_STEP_ROOT, .op = op, .arg = args};
     int       callable = td_gen_find(gen, is_called);
+    size_t    method   = 0;
 
     if (strchr(td_entry_info(op)->operands, 'a') != NULL) {
         step.arg_cnt = draw_args(gen, args);
     }
     step.node = op == TD_ENTRY_FXCALL && callable >= 0 ? (uint16_t)callable : pick_root(gen);
-    step.name = op == TD_ENTRY_METHOD    ? draw_listed(gen, td_method_cnt(), td_method_name)
+    if (op == TD_ENTRY_METHOD) {
+        method = td_rng_below(&gen->rng, td_method_cnt());
+        step.arg_cnt =
+            td_rng_chance(&gen->rng, 90) ? td_gen_method_args(gen, method, args) : step.arg_cnt;
+    }
+    step.name = op == TD_ENTRY_METHOD    ? td_text(td_method_name(method))
                 : op == TD_ENTRY_COMPILE ? draw_listed(gen, td_compile_cnt(), td_compile_name)
                                          : draw_listed(gen, td_wire_name_cnt(), td_wire_name);
     if (td_gen_put_step(gen, &step) && op == TD_ENTRY_SOURCELESS) {

@@ -67,6 +67,10 @@ bool td_gen_is_dict_key(td_gen_t const *gen, uint16_t node);
 void td_gen_config(td_gen_t *gen);
 void td_gen_change(td_gen_t *gen);
 
+/* td_gen_method_args draws operands that a function of methods.def (by index) can take;
+   gives how many, at most 4. */
+uint8_t td_gen_method_args(td_gen_t *gen, size_t method, td_arg_t *args);
+
 /* td_gen_frame makes one frame with its roots. */
 void td_gen_frame(td_gen_t *gen, bool is_first);
 
