@@ -11,9 +11,17 @@ static struct {
     char const *takes;
     uint8_t     least;
 } const shapes[] = {
-    {"ns", 1}, {"tsbb", 1}, {"r", 1},  {"o", 1}, {"i", 0},
-    {"ii", 1}, {"osso", 1}, {"os", 1}, {"i", 1}, {"i", 1},
+    {"ns", 1},   {"tsbb", 1}, {"r", 1}, {"o", 1}, {"i", 0}, {"ii", 1},
+    {"osso", 1}, {"os", 1},   {"i", 1}, {"i", 1}, {"s", 0}, {"r", 1},
 };
+
+enum {
+#define X(idx, NAME, text, meaning) METHOD_##NAME,
+#include "graph/methods.def"
+#undef X
+    METHOD_CNT
+};
+_Static_assert(sizeof shapes / sizeof *shapes == METHOD_CNT, "a function has no operands");
 
 static bool
 is_number(td_gen_t const *gen, uint16_t node)
@@ -96,7 +104,8 @@ draw(td_gen_t *gen, char letter, td_arg_t *arg)
         idx = node_of(gen, letter);
     }
     if (idx < 0) {
-        idx = (int)td_rng_below(&gen->rng, gen->prog->node_cnt);
+        idx =
+            letter == 'n' ? td_gen_int(gen, 5) : (int)td_rng_below(&gen->rng, gen->prog->node_cnt);
     }
     arg->idx = (uint16_t)idx;
 }
