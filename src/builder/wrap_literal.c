@@ -172,6 +172,20 @@ td_symbols_fit(td_builder_t *b, td_at_t const *at)
     return b->frames + 2 * at->depth + SYMBOL_DEPTH_MAX < b->frame.recursion_left;
 }
 
+/* is_zero_or_one: the common constants. */
+static bool
+is_zero_or_one(PyObject *value)
+{
+    int  overflow = 0;
+    long number   = 0;
+
+    if (Py_SIZE(value) != 0 && Py_SIZE(value) != 1) { /* digits: more, or negative */
+        return false;
+    }
+    number = PyLong_AsLongAndOverflow(value, &overflow);
+    return overflow == 0 && (number == 0 || number == 1);
+}
+
 /* symbolic_int mirrors what follows once an int is DYNAMIC, or is to be unbacked. */
 static bool
 symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
@@ -181,6 +195,9 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 
     if (!td_symbols_fit(b, at)) {
         return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols so deep");
+    }
+    if (!b->cfg.force_unspec_int && is_zero_or_one(value)) {
+        return td_stop_unsupported(b, "L1420/unimpl/raised", __func__, "0 or 1 as a symbol");
     }
     if (sym == NULL ||
         !(b->cfg.force_unspec_int ? td_symbol_unbacked(b, &sym->number)
@@ -240,20 +257,6 @@ td_wrap_unspecialized_int(td_builder_t *b, td_at_t const *at, PyObject *value, t
         return constant(b, at, value, TD_GUARD_CONSTANT_MATCH, out);
     }
     return td_wrap_unspecialized_primitive(b, at, value, out);
-}
-
-/* is_zero_or_one: the common constants. */
-static bool
-is_zero_or_one(PyObject *value)
-{
-    int  overflow = 0;
-    long number   = 0;
-
-    if (Py_SIZE(value) != 0 && Py_SIZE(value) != 1) { /* digits: more, or negative */
-        return false;
-    }
-    number = PyLong_AsLongAndOverflow(value, &overflow);
-    return overflow == 0 && (number == 0 || number == 1);
 }
 
 /* unspecialized_int mirrors the int branch of wrap_literal. */

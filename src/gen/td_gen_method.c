@@ -104,8 +104,7 @@ draw(td_gen_t *gen, char letter, td_arg_t *arg)
         idx = node_of(gen, letter);
     }
     if (idx < 0) {
-        idx =
-            letter == 'n' ? td_gen_int(gen, 5) : (int)td_rng_below(&gen->rng, gen->prog->node_cnt);
+        idx = (int)td_rng_below(&gen->rng, gen->prog->node_cnt);
     }
     arg->idx = (uint16_t)idx;
 }
