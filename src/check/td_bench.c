@@ -39,6 +39,12 @@ td_bench_clock_ns(void)
     return (td_clock_ns() - before) / ROUNDS;
 }
 
+uint64_t
+td_bench_making_ns(td_check_t const *check)
+{
+    return check->making_ns;
+}
+
 void
 td_bench_keep_memory(void)
 {

@@ -40,6 +40,10 @@ bool td_bench_counts(void);
    timed on memory that is there, as in a process that has run for a while. */
 void td_bench_keep_memory(void);
 
+/* td_bench_making_ns: how long the objects of the program that was judged last took to make
+   and to drop, for both sides together. */
+uint64_t td_bench_making_ns(td_check_t const *check);
+
 /* td_bench_clock_ns: what two readings of the clock right after each other are apart. */
 uint64_t td_bench_clock_ns(void);
 

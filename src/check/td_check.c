@@ -295,6 +295,7 @@ judge(td_check_t *check, td_maker_t const *maker, bool observations, td_report_t
     int         collects = PyGC_Disable(); /* garbage goes by the rhythms of reset alone */
 
     report_clear(check);
+    check->making_ns = 0;
     TD_TRY(td_verdict_draw(check, maker));
     if (check->coverage) {
         check->report.arms =

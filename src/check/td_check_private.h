@@ -28,6 +28,7 @@ struct td_check {
     td_arena_t  arena;              /* of the report */
     td_report_t report;
     td_shown_t  shown;
+    uint64_t    making_ns; /* making and dropping the objects of the program that was judged last */
 };
 
 /* Where a side's objects come from. */

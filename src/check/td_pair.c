@@ -5,6 +5,7 @@
 
 #include "base/td_alloc.h"
 #include "base/td_assert.h"
+#include "base/td_clock.h"
 #include "py/td_py_audit.h"
 
 void
@@ -56,14 +57,17 @@ td_status_t
 td_maker_make(td_check_t *check, td_maker_t const *maker, td_live_t *live)
 {
     td_status_t status;
+    uint64_t    before = 0;
 
     *live = (td_live_t){0};
     TD_TRY(td_reference_reset(check->reference));
+    before = td_clock_ns();
     if (maker->prog != NULL) {
         TD_TRY(td_live_from_program(maker->prog, live));
     } else {
         TD_TRY(live_from_case(maker->in, live));
     }
+    check->making_ns += td_clock_ns() - before;
 done:
     return status;
 }
@@ -279,12 +283,15 @@ run_side(td_check_t *check, td_maker_t const *maker, td_which_t which, td_run_li
 {
     td_status_t status;
     td_live_t   live; /* owned */
+    uint64_t    before = 0;
 
     TD_TRY(td_maker_make(check, maker, &live));
     TD_TRY(td_plan_hold(check, &live, plan));
     TD_TRY(run_on(check, which, &live, limit, run));
 done:
+    before = td_clock_ns();
     td_live_clear(&live);
+    check->making_ns += td_clock_ns() - before;
     return status;
 }
 

@@ -147,7 +147,8 @@ class Timed:
     binary: bytes
     verdict: str = ""
     compared: bool = False
-    harness: list[float] = field(default_factory=list)
+    harness: list[float] = field(default_factory=list)  # without the making of objects
+    harness_making: list[float] = field(default_factory=list)
     bare: list[float] = field(default_factory=list)
     bare_roots: list[float] = field(default_factory=list)
     making: list[float] = field(default_factory=list)
@@ -159,8 +160,9 @@ def _round(programs: list[Timed], clock: Clock, effort: Effort, bare: bool) -> N
     """One turn of each: the whole harness, then the bare reference, then the subject."""
     core.bench_arms(True)
     for one in programs:
-        spent, one.verdict, one.compared = core.bench_harness(one.binary)
-        one.harness.append(spent)
+        spent, one.verdict, one.compared, making = core.bench_harness(one.binary)
+        one.harness.append(spent - making)
+        one.harness_making.append(making)
     core.bench_arms(False)
     for one in programs:
         if one.verdict == "agree" and bare:
@@ -187,7 +189,8 @@ def programs(timed: list[Timed], clock: Clock, effort: Effort) -> dict[str, Any]
     if not good:
         return {**result, "why": "no program agrees"}
     making = sum(statistics.median(one.making) for one in good)
-    harness = sum(statistics.median(one.harness) for one in good) - 2 * making
+    harness = sum(statistics.median(one.harness) for one in good)
+    harness_making = sum(statistics.median(one.harness_making) for one in good)
     bare = sum(statistics.median(one.bare) for one in good)
     subject = sum(statistics.median(one.subject) for one in good)
     ratios = {one.path: statistics.median(one.bare_roots) / statistics.median(one.subject_roots) for one in good}
@@ -199,7 +202,7 @@ def programs(timed: list[Timed], clock: Clock, effort: Effort) -> dict[str, Any]
             "harness": second / harness,
             "bare_reference": second / bare,
             "subject": second / subject,
-            "harness_with_objects": second / (harness + 2 * making),
+            "harness_with_objects": second / (harness + harness_making),
             "making_objects": second / making,
         },
         "subject_vs_reference": sum(statistics.median(one.bare_roots) for one in good)
