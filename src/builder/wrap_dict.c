@@ -198,6 +198,23 @@ dict_guards(td_builder_t *b, td_at_t const *at, uint32_t cnt, td_guard_id_t *gua
            td_make_guards(b, at, falsy ? TD_GUARD_BOOL_FALSE : TD_GUARD_DICT_KEYS, guard);
 }
 
+/* dict_of makes the payload of what was read of a dict; its items are still to be built.
+   NULL: stopped. */
+static td_dict_t *
+dict_of(td_builder_t *b, PyObject *value, pairs_t const *pairs)
+{
+    td_dict_t *dict = td_alloc_in(b, sizeof *dict + pairs->cnt * sizeof(td_var_t));
+
+    if (dict != NULL) {
+        *dict = (td_dict_t){.items = (td_var_t *)(dict + 1),
+                            .keys  = pairs->keys,
+                            .cnt   = pairs->cnt,
+                            .cls   = TD_PLANT(LOST_DICT_CLASS) ? (PyObject *)&PyDict_Type
+                                                               : (PyObject *)Py_TYPE(value)};
+    }
+    return dict;
+}
+
 static bool
 build_values(td_builder_t *b, td_at_t const *at, pairs_t const *pairs, td_guard_id_t guard,
              td_dict_t *dict)
@@ -245,18 +262,13 @@ td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     bool          is_default = (PyObject *)Py_TYPE(value) == b->tables.default_dict;
 
     if (!dict_guards(b, at, (uint32_t)PyDict_GET_SIZE(value), &guard) ||
-        !read_pairs(b, value, &pairs) || !store_keys(b, at, &pairs)) {
+        !read_pairs(b, value, &pairs)) {
         return false;
     }
-    dict = td_alloc_in(b, sizeof *dict + pairs.cnt * sizeof(td_var_t));
+    dict = store_keys(b, at, &pairs) ? dict_of(b, value, &pairs) : NULL;
     if (dict == NULL) {
         return false;
     }
-    *dict = (td_dict_t){.items = (td_var_t *)(dict + 1),
-                        .keys  = pairs.keys,
-                        .cnt   = pairs.cnt,
-                        .cls   = TD_PLANT(LOST_DICT_CLASS) ? (PyObject *)&PyDict_Type
-                                                           : (PyObject *)Py_TYPE(value)};
     b->frames += TD_DEPTH_COMP;
     if (!build_values(b, at, &pairs, guard, dict)) {
         return false;
@@ -320,14 +332,10 @@ td_wrap_supported_nodes(td_builder_t *b, td_at_t const *at, PyObject *value, td_
         (pairs.cnt > 0 && !td_make_guards(b, at, TD_GUARD_DICT_VERSION, &guard))) {
         return false;
     }
-    dict = td_alloc_in(b, sizeof *dict + pairs.cnt * sizeof(td_var_t));
+    dict = dict_of(b, value, &pairs);
     if (dict == NULL) {
         return false;
     }
-    *dict = (td_dict_t){.items = (td_var_t *)(dict + 1),
-                        .keys  = pairs.keys,
-                        .cnt   = pairs.cnt,
-                        .cls   = (PyObject *)Py_TYPE(value)};
     if (!nodes_of(b, at, &pairs, TD_PLANT(UNVERSIONED) ? 0 : guard, dict)) {
         return false;
     }
