@@ -67,6 +67,7 @@ if(TD_SANITIZE)
 endif()
 if(TD_COVERAGE)
   target_compile_options(td_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_compile_definitions(td_flags INTERFACE TD_COVERED)
   target_link_options(td_flags INTERFACE -fprofile-instr-generate)
 endif()
 
@@ -265,6 +266,20 @@ function(td_add_planted_subject)
   set_target_properties(planted PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/subjects)
   target_link_options(planted PRIVATE "LINKER:--exclude-libs,ALL")
+endfunction()
+
+# <build>/subjects/covered.so: the subject once more, with counters at its lines, for
+# `tandem cover`; only where coverage is on.
+function(td_add_covered_subject)
+  if(NOT TD_COVERAGE OR NOT TD_WITH_PYTHON OR SKBUILD)
+    return()
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/builder/*.c ${PROJECT_SOURCE_DIR}/src/cover/*.c)
+  add_library(covered MODULE ${files})
+  target_link_libraries(covered PRIVATE td_flags td_py td_observe td_base Python3::Module m)
+  set_target_properties(covered PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/subjects)
+  target_link_options(covered PRIVATE "LINKER:--exclude-libs,ALL")
 endfunction()
 
 function(td_add_test room file)

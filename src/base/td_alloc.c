@@ -7,8 +7,8 @@ static uint64_t nomem_countdown; /* 0: not armed */
 static bool     nomem_fired;
 static int64_t  live_cnt;
 
-static bool
-nomem_strikes(void)
+bool
+td_nomem_strikes(void)
 {
     if (nomem_countdown == 0 || --nomem_countdown != 0) {
         return false;
@@ -27,7 +27,7 @@ counted(void *block)
 void *
 td_malloc(size_t sz)
 {
-    return nomem_strikes() ? NULL : counted(malloc(sz != 0 ? sz : 1));
+    return td_nomem_strikes() ? NULL : counted(malloc(sz != 0 ? sz : 1));
 }
 
 void *
@@ -36,7 +36,7 @@ td_calloc(size_t cnt, size_t sz)
     if (cnt == 0 || sz == 0) {
         cnt = sz = 1;
     }
-    return nomem_strikes() || cnt > SIZE_MAX / sz ? NULL : counted(calloc(cnt, sz));
+    return td_nomem_strikes() || cnt > SIZE_MAX / sz ? NULL : counted(calloc(cnt, sz));
 }
 
 void *
@@ -44,7 +44,7 @@ td_realloc(void *block, size_t sz)
 {
     void *moved;
 
-    if (nomem_strikes()) {
+    if (td_nomem_strikes()) {
         return NULL;
     }
     moved = realloc(block, sz != 0 ? sz : 1);

@@ -24,6 +24,10 @@ void  td_free(void *block);               /* NULL is fine */
 void td_nomem_arm(uint64_t nth);
 bool td_nomem_disarm(void);
 
+/* td_nomem_strikes counts an allocation, and says whether it is the one to fail: for those
+   who give out memory that they have already. */
+bool td_nomem_strikes(void);
+
 /* td_alloc_live_cnt counts blocks handed out and not yet given back. */
 int64_t td_alloc_live_cnt(void);
 

@@ -200,13 +200,14 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry,
 static bool
 dims_init(td_builder_t *b, td_dims_t *dims, uint32_t cnt)
 {
+    dims->cnt  = cnt;
     dims->dims = td_alloc_in(b, cnt * sizeof *dims->dims);
-    if (dims->constraints == NULL) {
-        dims->constraints =
-            dims->dims == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->constraints);
+    if (dims->dims != NULL && dims->constraints == NULL) {
+        dims->constraints = td_alloc_in(b, cnt * sizeof *dims->constraints);
     }
-    dims->cnt   = cnt;
-    dims->sizes = dims->constraints == NULL ? NULL : td_alloc_in(b, cnt * sizeof *dims->sizes);
+    if (dims->dims != NULL && dims->constraints != NULL) {
+        dims->sizes = td_alloc_in(b, cnt * sizeof *dims->sizes);
+    }
     return dims->sizes != NULL;
 }
 

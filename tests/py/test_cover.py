@@ -5,12 +5,13 @@ import ast
 import csv
 import importlib.util
 import json
+import os
 from pathlib import Path
 
 import corpus_runs
 import pytest
 from conftest import ROOT
-from tandem import covering
+from tandem import covering, lines
 from tandem.oracle import arms, excuses
 
 LANE = "test_corpus"  # the same processes
@@ -52,7 +53,7 @@ def test_excuses_are_the_atlas_own(mission, shared):
 
 def test_excuse_goes_with_its_condition_and_not_with_its_line(installed):
     found = excuses.excused(installed)
-    assert 0 < len(found) <= 42
+    assert 0 < len(found) <= 43
     assert not any(arm.text == "for k in value.keys()" and arm.id in found for arm in installed)
 
 
@@ -140,3 +141,38 @@ def test_page_says_what_the_installed_builder_reaches(python, installed):
     cover = covering.of_cases(installed, excuses.excused(installed), judged(run))
     assert cover.stale() == []
     assert covering.columns_of(PAGE.read_text())["installed"] == covering.column(cover)
+
+
+# ---- lines of the subject ------------------------------------------------------------------
+
+
+def test_lines_are_read_as_lcov_writes_them():
+    text = "SF:/x/src/builder/a.c\nDA:1,5\nDA:2,0\nBRDA:2,0,0,-\nSF:/x/src/builder/b.h\nDA:1,0\nDA:1,2\nend_of_record\n"
+    read = lines.parse(text)
+    assert read.counts == {("a.c", 1): 5, ("a.c", 2): 0, ("b.h", 1): 2} and read.decisions == {("a.c", 2)}
+    assert lines.unreached(read, read.counts) == {"a.c": [2]}
+    assert lines.document(read, read) == {"decision_total": 1, "decision_reached": 0, "total": 3, "reached": 2}
+
+
+@pytest.mark.release
+def test_failing_allocations_reach_lines_that_no_program_does(tandem, tmp_path):
+    if "TANDEM_COVERED" not in os.environ:
+        pytest.skip("no subject that counts its lines was built (scripts/test builds one)")
+    program = tmp_path / "a.tdm"
+    program.write_text(
+        'tandem 1\n%0 = int 5\n%1 = tensor float32[2]\n%2 = list %0 %1\nframe\n  root build local("x") %2\n'
+        'frame\n  do append %2 %0\n  root build local("x") %2\n'
+    )
+    done = tandem("cover", "--json", program)
+    assert done.returncode == 1 and "allocation" not in done.stderr, done.stderr
+    counts = json.loads(done.stdout)["subject_lines"]
+    assert 0 < counts["decision_reached"] < counts["decision_total"] < counts["total"]
+    assert counts["decision_reached"] < counts["reached"] < counts["total"]
+
+
+@pytest.mark.release
+def test_another_subject_counts_no_lines(tandem, tmp_path):
+    program = tmp_path / "a.tdm"
+    program.write_text('tandem 1\n%0 = int 5\nframe\n  root build local("x") %0\n')
+    done = tandem("cover", "--json", "--subject", corpus_runs.subjects() / "planted.so", program)
+    assert json.loads(done.stdout)["subject_lines"] is None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
+from collections.abc import Iterator
 from typing import Any
 
-from .. import covering, judging, options, programs, session
+from .. import covering, judging, lines, options, programs, session
 from ..errors import EXIT_BAD_INPUT, EXIT_DIFFERS, EXIT_HARNESS, EXIT_OK, BadInput, of_os_error
 from ..oracle.arms import Arm
 from ..output import Output, summary_line
@@ -86,8 +88,47 @@ def _exit_code(cases: list[dict[str, Any]], cover: covering.Cover | None) -> int
     return EXIT_OK if agree and not cover.missing else EXIT_DIFFERS
 
 
+def _covered(args: argparse.Namespace) -> str | None:
+    """The subject that counts its lines, where the scripts built one and no other is asked for."""
+    return os.environ.get("TANDEM_COVERED") if args.subject is None else None
+
+
+def _starved(covered: lines.Covered, cases: list[dict[str, Any]], output: Output) -> Iterator[str]:
+    """What goes wrong where an allocation of the subject fails, for each program that agrees."""
+    for done, case in enumerate(one for one in cases if one["verdict"] == "agree"):
+        output.progress(f"{done} without memory; {case['case']}")
+        for why in covered.starve(programs.load(case["case"]).binary):
+            yield f"{case['case']}: {why}"
+
+
+def measure(path: str, cases: list[dict[str, Any]], output: Output) -> tuple[dict[str, int], bool]:
+    """Lines that these cases, just run in this process, reached; whether nothing went wrong
+    without memory."""
+    covered = lines.Covered(path, os.path.join(os.environ["TANDEM_ROOT"], "src", "builder"))
+    replayed = covered.lines()
+    faults = list(_starved(covered, cases, output))
+    for fault in faults:
+        output.note(fault)
+    starved = covered.lines()
+    counts = lines.document(replayed, starved)
+    for title, places in (
+        ("decision lines that no program reaches", lines.unreached(replayed, replayed.decisions)),
+        ("lines that neither a program nor a failing allocation reaches", lines.unreached(starved, starved.counts)),
+    ):
+        output.line(f"\n{title}" if places else "")
+        for name, numbers in places.items():
+            output.line(f"  {name}: {' '.join(map(str, numbers))}")
+    output.line(
+        f"\n{counts['decision_reached']} of {counts['decision_total']} decision lines of the subject by replay, "
+        f"{counts['reached']} of {counts['total']} lines by replay and failing allocations"
+    )
+    return counts, not faults
+
+
 def run(args: argparse.Namespace, output: Output) -> int:
     started = time.monotonic()
+    covered = _covered(args)
+    args.subject = covered or args.subject
     sides = options.sides(args, coverage=True)
     names = list(programs.find(args.corpus or [default_corpus()]))
     cases = judging.judge_all(names, programs.load, judge_one, output, args, sides)
@@ -95,14 +136,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.note("there was no program to run")
     loaded = session.loaded(sides)
     cover = None if loaded["torch"] is None else cover_of(cases)
-    counts = session.summary(cases)
+    counts, subject_lines, sound = session.summary(cases), None, True
     if cover is not None:
         show(cover, output, args.excused)
+        if covered is not None:
+            subject_lines, sound = measure(covered, cases, output)
         output.line(summary_line(counts, time.monotonic() - started))
         for arm in cover.stale():
             output.note(f"{arm} is excused, and reached all the same: its row of excuses.toml is to go")
         if args.table:
             write_table(args.table, loaded["revision"], cover)
     if output.json:
-        output.document({"schema": 1, **loaded, **(cover.document() if cover else {}), "summary": counts})
-    return _exit_code(cases, cover)
+        arms = cover.document() if cover else {}
+        output.document({"schema": 1, **loaded, **arms, "subject_lines": subject_lines, "summary": counts})
+    return _exit_code(cases, cover) if sound else EXIT_DIFFERS
