@@ -290,14 +290,30 @@ is_torch_module_name(char const *name)
     return sz > 0 && (name[sz] == '.' || name[sz] == '\0');
 }
 
+/* has_no_self: an object of C code that looks nowhere but in its class, which has none: asking
+   would do nothing but make the AttributeError that says so. */
+static bool
+has_no_self(td_builder_t *b, PyObject *value)
+{
+    PyTypeObject *type = Py_TYPE(value);
+
+    return type->tp_getattro == PyObject_GenericGetAttr && type->tp_dictoffset == 0 &&
+           (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) == 0 &&
+           _PyType_Lookup(type, b->names.self) == NULL;
+}
+
 /* self_is_fine mirrors the checks on __self__ at the end of TorchVariable's
    constructor; what it would refuse is not there yet. */
 static bool
 self_is_fine(td_builder_t *b, PyObject *value)
 {
-    PyObject *self = td_call_attr(value, b->names.self); /* owned */
+    PyObject *self = NULL; /* owned */
     bool      fine = false;
 
+    if (has_no_self(b, value)) {
+        return true;
+    }
+    self = td_call_attr(value, b->names.self);
     if (self == NULL) {
         fine = PyErr_ExceptionMatches(PyExc_AttributeError) ||
                PyErr_ExceptionMatches(PyExc_RuntimeError);
