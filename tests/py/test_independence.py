@@ -32,8 +32,11 @@ def rows(root):
 
 
 #: Torch's own Python, in no listed module, that a module's own methods end in and that
-#: the reference enters for the same root: the walk over its parts, and its look-up.
-UNLISTED = ("torch/nn/modules/module.py:", "torch/_tensor.py:__hash__", "torch/jit/_script.py:")
+#: the reference enters for the same root: the walk over its parts, and its look-up; and how numpy
+#: looks for names that it has not.
+UNLISTED = (
+    "torch/nn/modules/module.py:", "torch/_tensor.py:__hash__", "torch/jit/_script.py:", "numpy/__init__.py:__getattr__",
+)  # fmt: skip
 
 
 #: What torch runs itself where a symbolic size of a fake tensor is read (rows `size`, `stride` and
