@@ -101,6 +101,15 @@ def modules(n: int) -> tuple[list, int]:
     return [torch.nn.Linear(2, 2) for _ in range(n - 1)], n
 
 
+def modules_of_frame(n: int) -> tuple[list, int]:
+    """The same as if they were made in the frame that builds them: Dynamo takes such
+    modules apart instead of registering them."""
+    from torch._dynamo.mutation_guard import GenerationTracker
+
+    GenerationTracker.generation += 1  # what entering that frame will make it
+    return modules(n)
+
+
 def user_objects(n: int) -> tuple[list, int]:
     from .. import objects
 
@@ -206,6 +215,7 @@ FAMILIES = (
     Family("small dicts", "a list of dicts of two ints", small_dicts, nested=True, grows=True),
     Family("dict trees", "dicts of two dicts, 9 levels", dict_trees, nested=True, grows=True, judged=True),
     Family("modules", "a list of Linear modules", modules, size=50, pickles=False, judged=True),
+    Family("modules of frame", "Linear modules made in the frame", modules_of_frame, size=50, pickles=False),
     Family("user objects", "instances of a user's class", user_objects, size=200, pickles=False, judged=True),
     Family("parameters", "a list of Parameters", parameters, size=100, pickles=False),
     Family("dynamic ints", "ints that change, over two frames", dynamic_ints, size=100, pickles=False, frames=True),

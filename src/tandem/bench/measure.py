@@ -72,7 +72,10 @@ class Clock:
 
 
 def family(one: Family, clock: Clock, effort: Effort, peers: bool = True) -> dict[str, Any]:
-    """Subject, bare reference and pickle on one family."""
+    """Subject, bare reference and pickle on one family.  Its objects are made in the state
+    that a reset gives: a module says when it was made, and no family may hang on what ran
+    before it."""
+    _pass("subject", [])
     made, nodes = one.make(one.size)
     frames = one.program(made)
     result: dict[str, Any] = {"family": one.name, "what": one.what, "nodes": nodes}
