@@ -381,12 +381,19 @@ class Frame:
         self.records[self._running] = []
         return records.Recording(self.records[self._running])
 
+    def note(self, record: dict) -> None:
+        """Keeps a record of the running step."""
+        if self.records[self._running] is None:
+            self.records[self._running] = []
+        self.records[self._running].append(record)
+
     def step(self, index: int) -> int:
         """Run step index; gives its kind.  KeyboardInterrupt passes; whatever a do
         step raises passes too: the program is broken, not the builder."""
         entry, prepared = self._entries[index]
         value = self.steps[index][1]
         self._running = index
+        records.running = self
         if entry is _do:
             entry(self, prepared, value)
             self.kinds[index] = DO
@@ -409,6 +416,7 @@ class Frame:
         """Leave the context.  Contexts close in the reverse order of opening."""
         if self._tracing is None:
             return
+        records.running = None
         if TracingContext.get() is not self.output.tracing_context:
             raise RuntimeError("a context was closed while a later one is open")
         self._tracing.__exit__(None, None, None)

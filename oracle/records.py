@@ -23,6 +23,13 @@ VALUE is one of
     ["other", "Generator", module, name]             anything else, by its class
     ["strange", "FakeTensor"]                        what a record cannot say
 
+Two more things run on fake tensors: "op" is "unflatten" where a traceable wrapper is put together
+again of fakes of what it wraps, and "clone" where a copy of such a wrapper fails.  In the first
+    ["part", 0]                                      is one of those fakes, and
+    "asked": [["s0", "2"]...]                        which symbols turned out to be a number.
+The result is a FAKE of sort "wrapper", of the class of what was wrapped, with "attributes", a
+list of name and VALUE.
+
 FAKE: size, stride, offset (VALUEs), dtype, device, layout (texts), requires_grad,
 is_leaf, base, grad (VALUEs), sort: "own" (a fake of this frame), "param" (the same as a
 parameter), "foreign" (a fake of another mode), "real", or "functional-" and one of these:
@@ -35,9 +42,13 @@ import sys
 import types
 from typing import Any, Callable
 
+import sympy
 import torch
 from torch._dynamo.variables import builder as reference
+from torch._subclasses import meta_utils
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+from torch.utils._pytree import tree_map_only
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _SEQUENCES = {tuple: "tuple", list: "list", torch.Size: "Size"}
@@ -195,6 +206,79 @@ class _World:
         if isinstance(inner, FakeTensor):
             return "functional-own" if inner.fake_mode is self.mode else "functional-foreign"
         return "functional-real" if type(inner) is torch.Tensor and tensor.is_contiguous() else None
+
+
+# ---- wrappers ------------------------------------------------------------------
+
+
+class _WrapperWorld(_World):
+    """The same where a wrapper is put together of parts."""
+
+    def __init__(self, tx: Any, parts: list) -> None:
+        super().__init__(tx)
+        self._guard_count = len(self.env.guards)
+        for index, part in enumerate(parts):
+            self.known[id(part)] = ["part", index]
+
+    def asked(self) -> list | None:
+        """The new guards, if each says that a symbol is a number."""
+        new = [guard.expr for guard in self.env.guards[self._guard_count :]]
+        plain = all(isinstance(one, sympy.Eq) and one.lhs.is_Symbol and one.rhs.is_Integer for one in new)
+        return [[str(one.lhs), str(one.rhs)] for one in new] if plain else None
+
+    def wrapper(self, tensor: Any, cls: type) -> list:
+        """The wrapper as a VALUE."""
+        plain = type(tensor) is cls and tensor._base is None and tensor.is_leaf and tensor.grad is None
+        attributes = [[name, self.value(one)] for name, one in vars(tensor).items()] if plain else []
+        if not plain or tensor.layout != torch.strided or not all(one[0] == "part" for _, one in attributes):
+            return ["strange", type(tensor).__name__]
+        self._sort = lambda _: "wrapper"
+        result = self._fake(tensor)
+        self.fakes[result[1]]["attributes"] = attributes
+        return result
+
+
+#: The frame that runs a step, and the functions that stand where torch's stand.
+running: Any = None
+
+
+def _transform(tensor: Any, callback: Callable) -> Any:
+    """torch's transform_subclass, which says what it puts together."""
+    assert is_traceable_wrapper_subclass(tensor), f"Expects traceable wrapper subclass but got {type(tensor)}"
+    flattened, context = type(tensor).__tensor_flatten__(tensor)
+    parts = tree_map_only(torch.Tensor, callback, flattened)
+    if running is None:
+        return type(tensor).__tensor_unflatten__(parts, context)
+    world = _WrapperWorld(running.tx, list(parts))
+    record: dict[str, Any] = {"op": "unflatten", "node": "", "moved": []}
+    running.note(record)
+    try:
+        result = type(tensor).__tensor_unflatten__(parts, context)
+    except Exception as error:
+        record["exception"] = [_class_name(type(error)), str(error)]
+        raise
+    record["asked"] = world.asked()
+    record["moved"] = ["guards"] if record["asked"] is None else []
+    record["result"] = world.wrapper(result, type(tensor))
+    record["fakes"] = world.fakes
+    return result
+
+
+_clone = reference.clone_input
+
+
+def _cloned(value: Any, **options: Any) -> Any:
+    if running is None or not is_traceable_wrapper_subclass(value):
+        return _clone(value, **options)
+    try:
+        return _clone(value, **options)
+    except Exception as error:
+        running.note({"op": "clone", "node": "", "moved": [], "exception": [_class_name(type(error)), str(error)]})
+        raise
+
+
+meta_utils.transform_subclass = _transform
+reference.clone_input = _cloned
 
 
 class Recording:

@@ -236,14 +236,14 @@ typedef struct {
     TD_ARRAY(td_id_sources_t) id_sources;       /* tracked_fakes_id_to_source */
     TD_ARRAY(td_sizes_strides_t) sizes_strides; /* tensor_weakref_to_sizes_strides */
     TD_ARRAY(td_unmade_t) unmade;
-    TD_ARRAY(td_real_value_t) real_values;      /* SubgraphTracer.real_value_cache */
-    TD_ARRAY(td_user_stacks_t) user_stacks;     /* source_to_user_stacks */
+    TD_ARRAY(td_real_value_t) real_values;  /* SubgraphTracer.real_value_cache */
+    TD_ARRAY(td_user_stacks_t) user_stacks; /* source_to_user_stacks */
     TD_ARRAY(td_module_t) modules;
     TD_ARRAY(td_param_name_t) param_names;
     TD_ARRAY(td_global_t) globals; /* installed; cleanups has one hook for each */
 
-    td_namespace_t names;                /* of the fx graph */
-    td_smap_t      input_names;          /* targets of placeholders */
+    td_namespace_t names;       /* of the fx graph */
+    td_smap_t      input_names; /* targets of placeholders */
     struct {
         td_buf_t name, target, free, snake;
     } texts; /* what names of inputs are made in; nothing is kept there */
@@ -648,6 +648,18 @@ bool td_wrap_fx_real(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fx
    td_is_subclass_tensor: of another class than Tensor, Parameter and FakeTensor. */
 bool td_is_fake_tensor(td_builder_t *b, PyObject *tensor);
 bool td_is_subclass_tensor(td_builder_t *b, PyObject *tensor);
+
+/* td_stays_real: a subclass that is neither fake nor made fake; td_is_wrapper: one that wraps
+   tensors, and is made fake by making fakes of these.  td_wrapper_admit mirrors what is asked of
+   an example before anything is made of it.  td_wrapper_fake makes it fake, with its own code and
+   a record of what that did.  td_record_wrapper gives that fake, by the record, of its parts;
+   td_record_clone raises what copying it raised. */
+bool       td_stays_real(td_builder_t *b, td_at_t const *at, PyObject *tensor);
+bool       td_is_wrapper(td_builder_t *b, PyObject *tensor);
+bool       td_wrapper_admit(td_builder_t *b, PyObject *tensor);
+td_fake_t *td_wrapper_fake(td_builder_t *b, td_at_t const *at, PyObject *tensor);
+td_fake_t *td_record_wrapper(td_builder_t *b, PyObject *cls, td_fake_t **parts, uint32_t cnt);
+bool       td_record_clone(td_builder_t *b);
 
 /* td_size_hint gives a size, an int or a symbolic one, as an int.  False: stopped. */
 bool td_size_hint(td_builder_t *b, PyObject *size, int64_t *hint);

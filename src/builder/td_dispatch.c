@@ -91,8 +91,9 @@ td_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 
 /* ---- VariableBuilder._wrap ---------------------------------------------------- */
 
-/* undone stops at an arm whose wrapping this builder does not have. */
-static bool
+/* undone stops at an arm whose wrapping this builder does not have; rules.def may have no such
+   row. */
+__attribute__((unused)) static bool
 undone(td_builder_t *b, td_at_t const *at, char const *arm, char const *why)
 {
     td_trail_add(b, at, arm, __func__);

@@ -454,6 +454,9 @@ td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const
     if (idx != TD_MAP_NONE) {
         return b->frame.fakes.at[idx];
     }
+    if (td_is_wrapper(b, tensor)) {
+        return td_wrapper_fake(b, at, tensor);
+    }
     fake = fake_new(b, at, tensor, dims, is_root);
     if (fake != NULL && is_root) {
         fake->is_param = (PyObject *)Py_TYPE(tensor) == b->tables.parameter;

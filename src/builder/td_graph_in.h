@@ -59,23 +59,29 @@ typedef struct {
 
 typedef struct td_fake td_fake_t;
 struct td_fake {
-    PyObject  *dtype, *device, *layout; /* borrowed: dtype and layout are immortal, device from
+    PyObject *dtype, *device, *layout; /* borrowed: dtype and layout are immortal, device from
                                           the frame's keep */
-    PyObject  *real;            /* borrowed, weak: the tensor it stands for, for identity only */
-    td_num_t  *sizes, *strides; /* ndim each; strides NULL for sparse layouts */
-    td_num_t   offset;
-    uint32_t   ndim;
-    uint32_t   number; /* order of creation in the frame */
-    bool       requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
-    bool       is_foreign;  /* of a mode that is not the frame's */
-    bool       has_symbols; /* in sizes, strides or offset */
-    bool       is_copy;     /* no fake but a real copy of a tensor */
-    bool       is_kept;     /* of such: it is no copy but what an operator gave */
-    bool       is_clone;    /* of a copy: it can't be laid out like its tensor, and is dense */
-    PyObject  *copy_class;  /* of a copy: its class, from the keep; NULL: Tensor */
-    PyObject  *marks;       /* of a copy: its own set of dynamic dims, from the keep, or NULL */
-    td_fake_t *base;        /* the view base's fake, or NULL */
-    td_fake_t *grad;        /* .grad's fake, or NULL */
+    PyObject *real;            /* borrowed, weak: the tensor it stands for, for identity only */
+    td_num_t *sizes, *strides; /* ndim each; strides NULL for sparse layouts */
+    td_num_t  offset;
+    uint32_t  ndim;
+    uint32_t  number; /* order of creation in the frame */
+    bool      requires_grad, is_leaf, is_param, is_sparse, is_coalesced;
+    bool      is_foreign;  /* of a mode that is not the frame's */
+    bool      has_symbols; /* in sizes, strides or offset */
+    bool      is_copy;     /* no fake but a real copy of a tensor */
+    bool      is_kept;     /* of such: it is no copy but what an operator gave */
+    bool      is_clone;    /* of a copy: it can't be laid out like its tensor, and is dense */
+    PyObject *copy_class;  /* of a copy or wrapper: its class, from the keep; NULL: Tensor */
+    bool      is_wrapper;  /* it wraps other fakes, which are attributes of it */
+    uint32_t  part_cnt;
+    struct {
+        char const *name;
+        td_fake_t  *fake;
+    } * parts;
+    PyObject  *marks; /* of a copy: its own set of dynamic dims, from the keep, or NULL */
+    td_fake_t *base;  /* the view base's fake, or NULL */
+    td_fake_t *grad;  /* .grad's fake, or NULL */
 };
 
 /* Whether a graph argument has its example still. */
@@ -83,7 +89,7 @@ typedef enum { TD_ARG_HELD, TD_ARG_DEAD, TD_ARG_ERASED } td_arg_state_t;
 
 typedef struct {
     td_src_id_t     source;
-    uint8_t         state; /* td_arg_state_t */
+    uint8_t         state;   /* td_arg_state_t */
     PyObject       *example; /* borrowed: the tensor behind a TensorWeakRef */
     td_fake_t      *fake;    /* NULL: None */
     td_num_t const *number;  /* the symbolic int that is the example instead; or NULL */

@@ -47,7 +47,7 @@ special(void *ctx, PyObject *value)
     PyObject          *type   = (PyObject *)Py_TYPE(value);
     void              *what   = NULL;
 
-    if (type == tables->tensor || type == tables->parameter) {
+    if (type == tables->tensor || type == tables->parameter || type == tables->fake_tensor) {
         return td_look_real(look, value);
     }
     if (!PyCapsule_CheckExact(value)) {
@@ -112,13 +112,18 @@ attributes(td_look_t *look, td_fake_t const *fake)
                     td_obs_pair(look->obs, td_obs_cstr(look->obs, "_is_param"),
                                 td_obs_bool(look->obs, true)));
     }
+    for (uint32_t i = 0; i < fake->part_cnt; i++) {
+        td_vals_add(look, &vals,
+                    td_obs_pair(look->obs, td_obs_cstr(look->obs, fake->parts[i].name),
+                                td_look_fake(look, fake->parts[i].fake)));
+    }
     return td_vals_end(look, &vals);
 }
 
 static PyObject *
 class_of(td_look_t *look, td_fake_t const *fake)
 {
-    if (!fake->is_copy) {
+    if (!fake->is_copy && !fake->is_wrapper) {
         return look->b->tables.fake_tensor;
     }
     return fake->copy_class == NULL ? look->b->tables.tensor : fake->copy_class;
@@ -193,6 +198,27 @@ attribute(td_look_t *look, PyObject *tensor, PyObject *name)
     return val;
 }
 
+/* real_offset: where a real tensor begins is no matter of anybody's; a fake one has a number. */
+static td_val_t
+real_offset(td_look_t *look, PyObject *tensor)
+{
+    PyObject *offset = NULL; /* owned */
+    td_val_t  val    = TD_VAL_NONE;
+
+    if (!td_is_fake_tensor(look->b, tensor)) {
+        return td_obs_null(look->obs);
+    }
+    offset = td_call_method(look->b->names.storage_offset, &tensor, 1);
+    if (offset == NULL) {
+        PyErr_Clear();
+        look->failed = true;
+        return TD_VAL_NONE;
+    }
+    val = td_look_value(look, offset);
+    Py_DECREF(offset);
+    return val;
+}
+
 /* own_attributes: what the instance dict of a real tensor has beyond the schema's rows. */
 static td_val_t
 own_attributes(td_look_t *look, PyObject *tensor)
@@ -246,9 +272,12 @@ td_look_real(td_look_t *look, PyObject *tensor)
     td_fields_put(&fields, TD_FIELD_Tensor_type, td_canon_type(&look->canon, Py_TYPE(tensor)));
     td_fields_put(&fields, TD_FIELD_Tensor_size, ints(look, tensor, names->size));
     td_fields_put(&fields, TD_FIELD_Tensor_stride, ints(look, tensor, names->stride));
-    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, td_obs_null(obs));
+    td_fields_put(&fields, TD_FIELD_Tensor_storage_offset, real_offset(look, tensor));
     td_fields_put(&fields, TD_FIELD_Tensor_dtype, attribute(look, tensor, names->dtype));
-    td_fields_put(&fields, TD_FIELD_Tensor_device, attribute(look, tensor, names->device));
+    td_fields_put(&fields, TD_FIELD_Tensor_device,
+                  td_is_fake_tensor(look->b, tensor)
+                      ? td_look_value(look, td_mark(tensor, names->fake_device))
+                      : attribute(look, tensor, names->device));
     td_fields_put(&fields, TD_FIELD_Tensor_layout, attribute(look, tensor, names->layout));
     td_fields_put(&fields, TD_FIELD_Tensor_requires_grad,
                   attribute(look, tensor, names->requires_grad));

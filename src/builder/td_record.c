@@ -1,9 +1,13 @@
 /* td_record.c: operator records, read. */
 #include "builder/td_record.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static char const asked[] = "L1387/if/T";
+#include "builder/td_ask.h"
+
+static char const asked[]   = "L1387/if/T";
+static char const wrapper[] = "L1705/bool/op2=T";
 
 /* ---- plain data ------------------------------ */
 
@@ -196,8 +200,9 @@ sort_of(td_builder_t *b, PyObject *dict, td_fake_t *fake)
     fake->is_param   = is_word(sort, "param");
     fake->is_foreign = is_word(sort, "foreign");
     fake->is_copy    = is_word(sort, "real");
-    return fake->is_param || fake->is_foreign || fake->is_copy || is_word(sort, "own") ||
-           functional_sort_of(b, sort, fake);
+    fake->is_wrapper = is_word(sort, "wrapper");
+    return fake->is_param || fake->is_foreign || fake->is_copy || fake->is_wrapper ||
+           is_word(sort, "own") || functional_sort_of(b, sort, fake);
 }
 
 static td_fake_t *
@@ -592,6 +597,178 @@ td_record_ask(td_builder_t *b, td_fxnode_t *node, td_record_t *record)
         return td_stop_unsupported(b, asked, __func__, "what a generator's method raised");
     }
     return exception == NULL || raised(b, exception, node->callee);
+}
+
+/* ---- wrappers ------------------------------ */
+
+/* next gives the next record, which is one of op; NULL: stopped, by what it says was raised. */
+static PyObject *
+next_of(td_builder_t *b, char const *op)
+{
+    PyObject *dict      = NULL; /* borrowed */
+    PyObject *exception = NULL; /* borrowed */
+
+    if (b->records == NULL || b->record_idx >= PyList_GET_SIZE(b->records)) {
+        td_stop_unsupported(b, wrapper, __func__, "no operator record");
+        return NULL;
+    }
+    dict = PyList_GET_ITEM(b->records, b->record_idx++);
+    if (!is_word(text_of(td_dict_find(dict, "op")), op)) {
+        td_stop_raise(b, wrapper, __func__, "tandem.OperatorRecord",
+                      "another operator is asked for than was run");
+        return NULL;
+    }
+    exception = td_dict_find(dict, "exception");
+    if (exception != NULL) {
+        raised(b, exception, NULL);
+        return NULL;
+    }
+    if (PyList_GET_SIZE(td_dict_find(dict, "moved")) > 0) {
+        td_stop_unsupported(b, wrapper, __func__, "a wrapper whose code asks about its shape");
+        return NULL;
+    }
+    return dict;
+}
+
+/* symbol_of gives the symbol of a name as a number. */
+static bool
+symbol_of(td_builder_t *b, char const *name, td_num_t *num)
+{
+    td_symbols_t const *symbols = &b->frame.symbols;
+    int64_t             hint    = num->hint;
+
+    for (uint32_t i = 0; name != NULL && i < symbols->cnt; i++) {
+        if (strcmp(symbols->at[i].name, name) == 0 && symbols->at[i].value != NULL) {
+            hint                 = PyLong_AsLongLong(symbols->at[i].value);
+            *num                 = (td_num_t){.hint = hint, .product = {.coef = 1, .cnt = 1}};
+            num->product.factors = td_alloc_in(b, sizeof *num->product.factors);
+            if (num->product.factors == NULL) {
+                return false;
+            }
+            num->product.factors[0] = i;
+            return true;
+        }
+    }
+    return td_stop_unsupported(b, wrapper, __func__, "a wrapper whose shape is an expression");
+}
+
+/* known_number turns what a record spells into a number of the frame: a symbol, or a product of
+   some, with a plain number before them. */
+static bool
+known_number(td_builder_t *b, td_num_t *num)
+{
+    char const *left = num->expr;
+    td_num_t    made = {.hint = 1};
+
+    while (left != NULL && *left != '\0') {
+        size_t   sz     = strcspn(left, "*");
+        char    *one    = td_arena_dup(&b->frame.arena, left, sz);
+        td_num_t num_of = {0};
+
+        if (one == NULL) {
+            return td_stop_nomem(b);
+        }
+        one[sz] = '\0';
+        if (strspn(one, "0123456789") == sz && sz > 0) {
+            num_of.hint = strtoll(one, NULL, 10);
+        } else if (!symbol_of(b, one, &num_of)) {
+            return false;
+        }
+        if (!td_num_times(b, &made, &num_of, &made)) {
+            return false;
+        }
+        left += sz;
+        left += *left == '*';
+    }
+    if (num->expr != NULL) {
+        *num = made;
+    }
+    return true;
+}
+
+static bool
+known_numbers(td_builder_t *b, td_fake_t *fake)
+{
+    for (uint32_t i = 0; i < fake->ndim; i++) {
+        if (!known_number(b, &fake->sizes[i]) || !known_number(b, &fake->strides[i])) {
+            return false;
+        }
+    }
+    return known_number(b, &fake->offset);
+}
+
+/* ask_known asks what putting the wrapper together asked: whether symbols are numbers. */
+static bool
+ask_known(td_builder_t *b, PyObject *asked)
+{
+    for (Py_ssize_t i = 0; asked != NULL && i < PyList_GET_SIZE(asked); i++) {
+        char const *text   = item_text(PyList_GET_ITEM(asked, i), 1);
+        td_num_t    symbol = {0};
+        td_num_t    number = {.hint = text == NULL ? 0 : strtoll(text, NULL, 10)};
+
+        if (!symbol_of(b, item_text(PyList_GET_ITEM(asked, i), 0), &symbol) ||
+            td_ask(b, TD_ASK_EQ, &symbol, &number, false) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* name_parts notes under which names a wrapper has its parts. */
+static bool
+name_parts(td_builder_t *b, PyObject *pairs, td_fake_t **parts, uint32_t cnt, td_fake_t *fake)
+{
+    Py_ssize_t pair_cnt = pairs == NULL ? 0 : PyList_GET_SIZE(pairs);
+
+    fake->parts = td_alloc_in(b, ((size_t)pair_cnt + 1) * sizeof *fake->parts);
+    for (Py_ssize_t i = 0; fake->parts != NULL && i < pair_cnt; i++) {
+        PyObject   *spec = item_of(PyList_GET_ITEM(pairs, i), 1); /* borrowed */
+        PyObject   *idx  = item_of(spec, 1);                      /* borrowed */
+        char const *name = item_text(PyList_GET_ITEM(pairs, i), 0);
+
+        if (name == NULL || idx == NULL || PyLong_AsSize_t(idx) >= cnt) {
+            return misfit(b);
+        }
+        fake->parts[i].name = copy(b, name);
+        fake->parts[i].fake = parts[PyLong_AsSize_t(idx)];
+        fake->part_cnt++;
+        if (fake->parts[i].name == NULL) {
+            return false;
+        }
+    }
+    return fake->parts != NULL;
+}
+
+td_fake_t *
+td_record_wrapper(td_builder_t *b, PyObject *cls, td_fake_t **parts, uint32_t cnt)
+{
+    td_record_t record = {.dict = next_of(b, "unflatten")};
+    PyObject   *dicts  = record.dict == NULL ? NULL : td_dict_find(record.dict, "fakes");
+    PyObject   *dict   = item_of(dicts, 0); /* borrowed */
+    td_fake_t  *fake   = NULL;
+
+    if (record.dict == NULL) {
+        return NULL;
+    }
+    if (dict == NULL) {
+        td_stop_unsupported(b, wrapper, __func__, "a wrapper that no record says");
+        return NULL;
+    }
+    fake = fake_new(b, &record, dict);
+    if (fake == NULL || !td_keep(b, cls) ||
+        !name_parts(b, td_dict_find(dict, "attributes"), parts, cnt, fake) ||
+        !known_numbers(b, fake) || !ask_known(b, td_dict_find(record.dict, "asked"))) {
+        return NULL;
+    }
+    fake->copy_class = cls;
+    return fake;
+}
+
+bool
+td_record_clone(td_builder_t *b)
+{
+    return next_of(b, "clone") != NULL &&
+           td_stop_unsupported(b, wrapper, __func__, "a copy of a wrapper");
 }
 
 PyObject *

@@ -497,18 +497,32 @@ admit(plan_t const *plan)
     return td_ask_layout(plan->b, fake, fake->base != NULL);
 }
 
+/* write_one gives a number its product, unless each symbol in it is a number by now: torch
+   makes a plain int of such.  True: symbols stand in it. */
+static bool
+write_one(td_builder_t const *b, td_num_t *num, td_product_t const *product)
+{
+    bool is_open = false;
+
+    for (uint32_t i = 0; i < product->cnt; i++) {
+        is_open = is_open || !now_of(b, product->factors[i])->is_number;
+    }
+    num->product = is_open ? *product : (td_product_t){0};
+    return is_open;
+}
+
 static void
 plan_write(plan_t *plan, td_product_t const *offset)
 {
     td_fake_t *fake = plan->fake;
+    bool       open = false;
 
     for (uint32_t i = 0; i < fake->ndim; i++) {
-        fake->sizes[i].product   = plan->sizes[i];
-        fake->strides[i].product = plan->strides[i];
-        fake->has_symbols = fake->has_symbols || plan->sizes[i].cnt > 0 || plan->strides[i].cnt > 0;
+        open = write_one(plan->b, &fake->sizes[i], &plan->sizes[i]) || open;
+        open = write_one(plan->b, &fake->strides[i], &plan->strides[i]) || open;
     }
-    fake->offset.product = *offset;
-    fake->has_symbols    = fake->has_symbols || offset->cnt > 0;
+    open              = write_one(plan->b, &fake->offset, offset) || open;
+    fake->has_symbols = fake->has_symbols || open;
 }
 
 bool

@@ -475,17 +475,13 @@ static bool
 wrap_given(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObject *tensor,
            td_var_t *out)
 {
-    if (td_is_traceable_wrapper(b, &options->source, tensor) != 0) {
-        return td_stop_unsupported(b, "L1393/bool/op1=F", __func__,
-                                   "an example that wraps tensors");
-    }
     if (options->source.id == 0 && b->export_mode && !td_remember_copy(b, node, tensor)) {
         return false;
     }
     if (options->source.id == 0) {
         return td_stop_raise(b, "L1414/assert/fail", __func__, "AssertionError", "");
     }
-    return td_is_subclass_tensor(b, tensor)
+    return td_stays_real(b, &options->source, tensor)
                ? td_wrap_fx_real(b, &options->source, tensor, node, options->should_specialize,
                                  options->guard, 0, out)
                : td_wrap_fx_tensor(b, &options->source, tensor, node, options->should_specialize,

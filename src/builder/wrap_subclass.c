@@ -223,7 +223,8 @@ td_torch_function_ask_dims(td_builder_t *b, td_at_t const *at, PyObject *tensor,
     Py_ssize_t cnt  = 0;
     bool       good = false;
 
-    if (td_is_fake_tensor(b, tensor)) {
+    if (td_is_fake_tensor(b, tensor) ||
+        (td_is_wrapper(b, tensor) && !has_own(b, tensor, b->names.torch_function))) {
         return true;
     }
     if (has_own(b, tensor, b->names.torch_dispatch)) {

@@ -148,7 +148,7 @@ static bool
 to_graph(td_builder_t *b, PyObject *tensor, td_fxnode_t *node, td_guard_id_t guard,
          td_guard_id_t second)
 {
-    return to_output(b, guard) && to_output(b, second) &&
+    return to_output(b, guard) && to_output(b, second) && td_wrapper_admit(b, tensor) &&
            (!b->export_mode || td_remember_copy(b, node, tensor));
 }
 
@@ -163,14 +163,20 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
         return false;
     }
     fake = td_wrap_to_fake(b, at, tensor);
-    var  = fake == NULL ? NULL : td_alloc_in(b, sizeof *var);
+    if (fake != NULL && fake->is_wrapper && !td_switch(b, TD_SWITCH_INTO_WRAPPERS) &&
+        !td_record_clone(b)) {
+        return false;
+    }
+    var = fake == NULL ? NULL : td_alloc_in(b, sizeof *var);
     if (var == NULL) {
         return false;
     }
     node->example          = fake;
     var->node              = node;
     var->fake              = fake;
-    var->class_type        = fake->is_param ? b->tables.parameter : b->tables.tensor;
+    var->class_type        = fake->is_param     ? b->tables.parameter
+                             : fake->is_wrapper ? fake->copy_class
+                                                : b->tables.tensor;
     var->is_whole          = td_fake_is_whole(b, fake);
     var->specialized_value = fake->is_param || should_specialize ? tensor : NULL;
     if (var->specialized_value != NULL && !td_keep(b, tensor)) {
@@ -274,7 +280,7 @@ td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t 
     if (node == NULL) {
         return false;
     }
-    return td_is_subclass_tensor(b, tensor)
+    return td_stays_real(b, at, tensor)
                ? td_wrap_fx_real(b, at, tensor, node, false, match, pointer, out)
                : td_wrap_fx_tensor(b, at, tensor, node, false, match, pointer, out);
 }

@@ -1482,3 +1482,52 @@ def give_functional_foreign(*_):
     """A functional tensor of a fake one of another mode."""
     with torch.utils._python_dispatch._disable_current_modes():
         return torch._to_functional_tensor(_foreign())
+
+
+# ---- tensors that wrap tensors ---------------------------------------------------------------
+
+
+class Wrapping(torch.Tensor):
+    """A traceable wrapper: two tensors that are computed with side by side."""
+
+    @staticmethod
+    def __new__(cls, first, second):
+        made = torch.Tensor._make_wrapper_subclass(
+            cls, first.size(), strides=first.stride(), dtype=first.dtype, device=first.device,
+            layout=first.layout, requires_grad=first.requires_grad,
+        )  # fmt: skip
+        made.first, made.second = first, second
+        return made
+
+    def __tensor_flatten__(self):
+        return [self.first, self.second], None
+
+    @staticmethod
+    def __tensor_unflatten__(parts, meta):
+        return Wrapping(*parts)
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        tree_map = torch.utils._pytree.tree_map_only
+        results = [
+            func(*tree_map(cls, lambda one: getattr(one, name), args), **tree_map(cls, lambda one: getattr(one, name), kwargs or {}))
+            for name in ("first", "second")
+        ]  # fmt: skip
+        return cls(*results) if isinstance(results[0], torch.Tensor) else results[0]
+
+
+def wrapping_of(*edges):
+    """The tensor and one like it, wrapped."""
+    tensor = _tensor_of(edges)
+    return Wrapping(tensor, torch.ones_like(tensor))
+
+
+def wrapping_fakes_of(*edges):
+    """The same of tensors that are fake."""
+    fake = _fake_of(edges)
+    return Wrapping(fake, fake)
+
+
+def wrapping_mixed_of(*edges):
+    """One of the tensors is fake, the other is not."""
+    return Wrapping(_fake_of(edges), _tensor_of(edges))
