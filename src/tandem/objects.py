@@ -1508,11 +1508,10 @@ class Wrapping(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        tree_map = torch.utils._pytree.tree_map_only
-        results = [
-            func(*tree_map(cls, lambda one: getattr(one, name), args), **tree_map(cls, lambda one: getattr(one, name), kwargs or {}))
-            for name in ("first", "second")
-        ]  # fmt: skip
+        results = []
+        for name in ("first", "second"):
+            given = torch.utils._pytree.tree_map_only(cls, lambda one: getattr(one, name), (args, kwargs or {}))  # noqa: B023
+            results.append(func(*given[0], **given[1]))
         return cls(*results) if isinstance(results[0], torch.Tensor) else results[0]
 
 
