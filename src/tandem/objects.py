@@ -1510,7 +1510,10 @@ class Wrapping(torch.Tensor):
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         results = []
         for name in ("first", "second"):
-            given = torch.utils._pytree.tree_map_only(cls, lambda one: getattr(one, name), (args, kwargs or {}))  # noqa: B023
+            def part(one, name=name):
+                return getattr(one, name)
+
+            given = torch.utils._pytree.tree_map_only(cls, part, (args, kwargs or {}))
             results.append(func(*given[0], **given[1]))
         return cls(*results) if isinstance(results[0], torch.Tensor) else results[0]
 
