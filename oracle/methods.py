@@ -172,7 +172,12 @@ def _arg_equal(frame, tracker, *other):
 @_method("GraphArg.load", 1, 1)
 def _arg_load(frame, tracker):
     """The instructions that load the argument."""
-    return [_instruction(one) for one in _graph_arg(tracker).load(PyCodegen(frame.tx))]
+    options = frame.output.code_options
+    before = dict(options)
+    try:
+        return [_instruction(one) for one in _graph_arg(tracker).load(PyCodegen(frame.tx))]
+    finally:
+        options.update(before)  # names that the code needs are no part of the frame yet
 
 
 @_method("GraphArg.erase", 1, 1)

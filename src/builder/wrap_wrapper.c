@@ -84,9 +84,11 @@ td_wrapper_admit(td_builder_t *b, PyObject *tensor)
     for (Py_ssize_t i = 0; parts != NULL && i < PyList_GET_SIZE(parts); i++) {
         fake += td_is_fake_tensor(b, PyList_GET_ITEM(parts, i));
     }
-    good = parts != NULL && (fake == 0 || fake == PyList_GET_SIZE(parts) ||
-                             td_stop_raise(b, "L1392/bool/op0=F", __func__, "AssertionError",
-                                           "got mixed fake and real tensors!"));
+    good =
+        parts != NULL && (fake == 0 || fake == PyList_GET_SIZE(parts) ||
+                          td_stop_raise(b, "L1392/bool/op0=F", __func__,
+                                        TD_PLANT(MIXED_MISNAMED) ? "TypeError" : "AssertionError",
+                                        "got mixed fake and real tensors!"));
     Py_XDECREF(parts);
     return good;
 }
@@ -106,7 +108,7 @@ part_fake(td_builder_t *b, td_at_t const *at, PyObject *part)
     dims.constraints = dims.dims == NULL ? NULL : td_alloc_in(b, dims.cnt);
     Py_DECREF(size);
     for (uint32_t i = 0; dims.constraints != NULL && i < dims.cnt; i++) {
-        dims.dims[i] = TD_PLANT(PART_STATIC) ? TD_DIM_STATIC : TD_DIM_DUCK;
+        dims.dims[i] = TD_DIM_DUCK;
     }
     return dims.constraints == NULL ? NULL : td_fake_of(b, at, part, &dims, false);
 }

@@ -1396,13 +1396,12 @@ option_twice = _option("twice")
 # ---- callables and others of a branch of their own -----------------------------------
 
 
-def allowed(x):
-    """A function that its user lets into the graph as it is."""
-    return x + 1
-
-
 def make_allowed_function():
-    """That function, allowed anew: the next program does not find it so."""
+    """A function that its user lets into the graph as it is."""
+
+    def allowed(x):
+        return x + 1
+
     return torch._dynamo.allow_in_graph(allowed)
 
 
