@@ -309,6 +309,8 @@ typedef struct {
     size_t           frame_cnt; /* of the program; 0: not known */
     uint32_t         frame_idx;
     td_route_t       routes[TD_ROUTE_CNT];
+    td_route_t       plain_module; /* the last type of modules whose attributes are found as
+                                      Module finds them; `no` is not used */
     PyObject        *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
     PyObject        *plain_layout; /* about; for identity only */
     td_stop_t        stop;         /* why the running root stopped */

@@ -19,18 +19,33 @@ instance_dict(PyObject *module)
     return dict == NULL ? NULL : *dict;
 }
 
-/* is_plain: attributes of the module are found as object and Module find them, and in
-   exact dicts. */
+/* is_plain_type: attributes of the type's instances are found as object and Module find
+   them.  Modules of one type come in rows, so the last one that was is remembered. */
+static bool
+is_plain_type(td_builder_t *b, PyTypeObject *type)
+{
+    bool is_known = (type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) != 0 &&
+                    b->plain_module.type == type && b->plain_module.version == type->tp_version_tag;
+
+    if (is_known) {
+        return true;
+    }
+    if (_PyType_Lookup(type, b->names.getattr) != b->tables.module_getattr ||
+        _PyType_Lookup(type, b->names.getattribute) !=
+            PyDict_GetItemWithError(PyBaseObject_Type.tp_dict, b->names.getattribute)) {
+        return false;
+    }
+    b->plain_module = (td_route_t){.type = type, .version = type->tp_version_tag};
+    return true;
+}
+
+/* is_plain: as is_plain_type, and in exact dicts. */
 static bool
 is_plain(td_builder_t *b, PyObject *module)
 {
-    PyTypeObject *type = Py_TYPE(module);
-    PyObject     *dict = instance_dict(module); /* borrowed */
+    PyObject *dict = instance_dict(module); /* borrowed */
 
-    return dict != NULL && PyDict_CheckExact(dict) &&
-           _PyType_Lookup(type, b->names.getattr) == b->tables.module_getattr &&
-           _PyType_Lookup(type, b->names.getattribute) ==
-               PyDict_GetItemWithError(PyBaseObject_Type.tp_dict, b->names.getattribute);
+    return dict != NULL && PyDict_CheckExact(dict) && is_plain_type(b, Py_TYPE(module));
 }
 
 static bool
@@ -52,7 +67,9 @@ from_tables(td_builder_t *b, PyObject *module, PyObject *name, PyObject **found)
         if (table != NULL && !is_exact_dict(b, table)) {
             return -1;
         }
-        *found = table == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(table, name));
+        *found = table == NULL || PyDict_GET_SIZE(table) == 0
+                     ? NULL
+                     : Py_XNewRef(PyDict_GetItemWithError(table, name));
         if (*found != NULL) {
             return 1;
         }
