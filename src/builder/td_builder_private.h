@@ -444,6 +444,12 @@ bool td_torch_variable(td_builder_t *b, char const *arm, PyObject **value);
 bool td_function_variable(td_builder_t *b, char const *arm, PyObject *value,
                           td_function_t **function);
 
+/* td_function_copied mirrors the constructor that runs again for a copy of the tracker, and for
+   a copy of that: what stands in the function's place is asked in turn.  given_out: the copy is
+   what the builder gives. */
+bool td_function_copied(td_builder_t *b, td_function_t const *function, PyObject *value,
+                        bool given_out);
+
 /* td_graph_call mirrors create_proxy of a call_function (callee) or call_method (name)
    node; args is a tuple of td_operand_arg (borrowed).  NULL: stopped. */
 td_fxnode_t *td_graph_call(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args);

@@ -155,6 +155,12 @@ td_function_variable(td_builder_t *b, char const *arm, PyObject *value, td_funct
     return td_keep(b, TD_PLANT(LEAKED_REFERENCE) ? Py_NewRef((*function)->fn) : (*function)->fn);
 }
 
+static bool
+is_function(td_builder_t *b, PyObject *fn)
+{
+    return PyFunction_Check(fn) || (PyObject *)Py_TYPE(fn) == b->tables.script_function;
+}
+
 /* refuse_unwrapped: what stands in the place of the function is none, and the copy that the
    builder makes of the tracker says so. */
 static bool
@@ -174,22 +180,23 @@ refuse_unwrapped(td_builder_t *b, PyObject *fn)
                      td_stop_raise_text(b, "L564/ret/reached", __func__, "AssertionError", text);
 }
 
-/* is_copied mirrors the constructor that runs once more for the builder's copy of the tracker:
-   what stands in the place of the function is asked what stands in its own. */
-static bool
-is_copied(td_builder_t *b, td_function_t const *function, PyObject *value)
+bool
+td_function_copied(td_builder_t *b, td_function_t const *function, PyObject *value, bool given_out)
 {
     PyObject *fn = function->fn; /* borrowed */
 
+    if (fn != value && is_function(b, fn)) {
+        value = fn;
+        fn    = unwrapped(b, fn);
+    }
     if (fn == value) {
         return true;
     }
-    if (!PyFunction_Check(fn) && (PyObject *)Py_TYPE(fn) != b->tables.script_function) {
+    if (!is_function(b, fn)) {
         return refuse_unwrapped(b, fn);
     }
-    return unwrapped(b, fn) == fn ||
-           td_stop_unsupported(b, "L564/ret/reached", __func__,
-                               "a function in whose place a chain of others stands");
+    return !given_out || td_stop_unsupported(b, "L564/ret/reached", __func__,
+                                             "a function in whose place a chain of others stands");
 }
 
 /* td_wrap_function mirrors the function branch of _wrap. */
@@ -201,7 +208,7 @@ td_wrap_function(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *
 
     if (!td_make_guards(b, at, TD_GUARD_FUNCTION_MATCH, &guard) ||
         !td_function_variable(b, "L564/ret/reached", value, &function) ||
-        !is_copied(b, function, value)) {
+        !td_function_copied(b, function, value, true)) {
         return false;
     }
     td_var_make(out, TD_CLASS_UserFunctionVariable, guard);

@@ -331,7 +331,8 @@ wrap_function(td_builder_t *b, PyObject *value, td_var_t *out)
 {
     td_trail_add(b, &nowhere, "L1772/ret/reached", __func__);
     td_var_make(out, TD_CLASS_UserFunctionVariable, 0);
-    return td_function_variable(b, "L1772/ret/reached", value, &out->of.function);
+    return td_function_variable(b, "L1772/ret/reached", value, &out->of.function) &&
+           td_function_copied(b, out->of.function, value, false);
 }
 
 static bool

@@ -1418,6 +1418,13 @@ def make_inline_chain():
     return first
 
 
+def make_inline_chain_of_three():
+    """The same with one more between."""
+    first = _of_library("before")
+    first._torchdynamo_inline = make_inline_chain()
+    return first
+
+
 def make_method_wrapper():
     """A slot of a number, bound."""
     return (5).__add__

@@ -86,9 +86,9 @@ static struct {
     {TD_KIND_DEVICE, "cpu meta cuda"},
     {TD_KIND_DTYPE, "float32 int64 bool complex64"},
     {TD_KIND_NAMEDTUPLE, "Point Pair Unit torch_max LoggingPair"},
-    {TD_KIND_FUNCTION,
-     "scale add_bias make_closure double skipped_namedtuple skipped_dynamo "
-     "skipped_lru_cache inlined collective checkpoint marked scripted script allowed inline_chain"},
+    {TD_KIND_FUNCTION, "scale add_bias make_closure double skipped_namedtuple skipped_dynamo "
+                       "skipped_lru_cache inlined collective checkpoint marked scripted script "
+                       "allowed inline_chain inline_chain_of_three"},
     {TD_KIND_BUILTIN,
      "len print int list type add getitem islice reduce cast intern np_sin append"},
     {TD_KIND_CLASS, "Plain WithMeta Point Color Counter SimpleNamespace OrderedDict ABC "
