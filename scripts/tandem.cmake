@@ -251,35 +251,34 @@ function(td_add_test_subjects)
   endforeach()
 endfunction()
 
-# <build>/subjects/planted.so: the subject once more, from the same sources, with the
-# faults of tests/planted compiled in.  It brings its own copy of all that it uses
-# and shows td_subject_v1 alone.
+# td_add_subject(NAME file...): <build>/subjects/NAME.so, the subject once more, from these
+# sources.  It brings its own copy of all that it uses and shows what is marked as shown.
+function(td_add_subject name)
+  add_library(${name} MODULE ${ARGN})
+  target_link_libraries(${name} PRIVATE td_flags td_py td_observe td_base Python3::Module m)
+  set_target_properties(${name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/subjects)
+  target_link_options(${name} PRIVATE "LINKER:--exclude-libs,ALL")
+endfunction()
+
+# planted: with the faults of tests/planted compiled in.
 function(td_add_planted_subject)
   if(NOT TD_WITH_TESTS OR NOT TD_WITH_PYTHON OR SKBUILD)
     return()
   endif()
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/builder/*.c ${PROJECT_SOURCE_DIR}/tests/planted/*.c)
-  add_library(planted MODULE ${files})
+  td_add_subject(planted ${files})
   target_include_directories(planted PRIVATE ${PROJECT_SOURCE_DIR}/tests/planted)
   target_compile_definitions(planted PRIVATE TD_PLANTED)
-  target_link_libraries(planted PRIVATE td_flags td_py td_observe td_base Python3::Module m)
-  set_target_properties(planted PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/subjects)
-  target_link_options(planted PRIVATE "LINKER:--exclude-libs,ALL")
 endfunction()
 
-# <build>/subjects/covered.so: the subject once more, with counters at its lines, for
-# `tandem cover`; only where coverage is on.
+# covered: with counters at its lines, for `tandem cover`; only where coverage is on.
 function(td_add_covered_subject)
   if(NOT TD_COVERAGE OR NOT TD_WITH_PYTHON OR SKBUILD)
     return()
   endif()
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/builder/*.c ${PROJECT_SOURCE_DIR}/src/cover/*.c)
-  add_library(covered MODULE ${files})
-  target_link_libraries(covered PRIVATE td_flags td_py td_observe td_base Python3::Module m)
-  set_target_properties(covered PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/subjects)
-  target_link_options(covered PRIVATE "LINKER:--exclude-libs,ALL")
+  td_add_subject(covered ${files})
 endfunction()
 
 function(td_add_test room file)

@@ -250,18 +250,33 @@ is_dict_key(td_builder_t *b, td_at_t const *at, PyObject *key)
     return is != 0 ? is : td_is_a(key, b->tables.enum_class);
 }
 
+/* is_hashed: whoever goes through an OrderedDict hashes each key that it gives, which for an
+   object of a program's class is code of the program.  False: stopped. */
+static bool
+is_hashed(td_builder_t *b, PyObject *key)
+{
+    PyTypeObject *type = Py_TYPE(key);
+
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
+        type->tp_hash == PyBaseObject_Type.tp_hash || td_is_a(key, b->tables.tensor) ||
+        td_is_a(key, b->tables.enum_class) || PyObject_Hash(key) != -1) {
+        return true;
+    }
+    return td_stop_passing(b, "L414/bool/all=F", __func__);
+}
+
 int
 td_is_dict_like(td_builder_t *b, td_at_t const *at, PyObject *value)
 {
     PyObject  *key = NULL; /* borrowed from value; nothing below runs code that could change it */
     Py_ssize_t pos = 0;
+    bool       is_ordered = is_exactly(value, b->tables.ordered_dict);
 
-    if (!PyDict_CheckExact(value) && !is_exactly(value, b->tables.default_dict) &&
-        !is_exactly(value, b->tables.ordered_dict)) {
+    if (!PyDict_CheckExact(value) && !is_exactly(value, b->tables.default_dict) && !is_ordered) {
         return 0;
     }
     while (PyDict_Next(value, &pos, &key, NULL)) {
-        int is = is_dict_key(b, at, key);
+        int is = is_ordered && !is_hashed(b, key) ? -1 : is_dict_key(b, at, key);
 
         if (is != 1) {
             return is;

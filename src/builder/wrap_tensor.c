@@ -152,12 +152,30 @@ to_graph(td_builder_t *b, PyObject *tensor, td_fxnode_t *node, td_guard_id_t gua
            (!b->export_mode || td_remember_copy(b, node, tensor));
 }
 
+/* example_of makes what a tracker says of a node whose example is fake; real: the tensor that
+   it is specialized to, or NULL. */
+static td_tensor_var_t *
+example_of(td_builder_t *b, td_fxnode_t *node, td_fake_t *fake, PyObject *real)
+{
+    td_tensor_var_t *var = td_alloc_in(b, sizeof *var);
+
+    if (var == NULL || (real != NULL && !td_keep(b, real))) {
+        return NULL;
+    }
+    node->example          = fake;
+    var->node              = node;
+    var->fake              = fake;
+    var->specialized_value = real;
+    return var;
+}
+
 bool
 td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node,
                   bool should_specialize, td_guard_id_t guard, td_guard_id_t second, td_var_t *out)
 {
-    td_tensor_var_t *var  = NULL;
-    td_fake_t       *fake = NULL;
+    td_tensor_var_t *var     = NULL;
+    td_fake_t       *fake    = NULL;
+    bool             is_kept = false;
 
     if (!to_graph(b, tensor, node, guard, second)) {
         return false;
@@ -167,21 +185,18 @@ td_wrap_fx_tensor(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnod
         !td_record_clone(b)) {
         return false;
     }
-    var = fake == NULL ? NULL : td_alloc_in(b, sizeof *var);
+    if (fake == NULL) {
+        return false;
+    }
+    is_kept = fake->is_param || should_specialize;
+    var     = example_of(b, node, fake, is_kept ? tensor : NULL);
     if (var == NULL) {
         return false;
     }
-    node->example          = fake;
-    var->node              = node;
-    var->fake              = fake;
-    var->class_type        = fake->is_param     ? b->tables.parameter
-                             : fake->is_wrapper ? fake->copy_class
-                                                : b->tables.tensor;
-    var->is_whole          = td_fake_is_whole(b, fake);
-    var->specialized_value = fake->is_param || should_specialize ? tensor : NULL;
-    if (var->specialized_value != NULL && !td_keep(b, tensor)) {
-        return false;
-    }
+    var->class_type = fake->is_param     ? b->tables.parameter
+                      : fake->is_wrapper ? fake->copy_class
+                                         : b->tables.tensor;
+    var->is_whole   = td_fake_is_whole(b, fake);
     td_var_make(out, TD_CLASS_TensorVariable, guard);
     out->added     = second;
     out->source    = at->id;
@@ -201,18 +216,13 @@ td_wrap_fx_real(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_
         return false;
     }
     copy = td_torch_function_copy(b, tensor);
-    var  = copy == NULL ? NULL : td_alloc_in(b, sizeof *var);
+    var  = copy == NULL
+               ? NULL
+               : example_of(b, node, copy, is_param > 0 || should_specialize ? tensor : NULL);
     if (var == NULL) {
         return false;
     }
-    node->example          = copy;
-    var->node              = node;
-    var->fake              = copy;
-    var->class_type        = copy->copy_class == NULL ? b->tables.tensor : copy->copy_class;
-    var->specialized_value = is_param > 0 || should_specialize ? tensor : NULL;
-    if (var->specialized_value != NULL && !td_keep(b, tensor)) {
-        return false;
-    }
+    var->class_type = copy->copy_class == NULL ? b->tables.tensor : copy->copy_class;
     td_var_make(out, TD_CLASS_TensorVariable, guard);
     out->added     = second;
     out->source    = at->id;

@@ -1060,7 +1060,8 @@ def make_sym_false():
 
 def _leaves(edges: tuple) -> list:
     """The tensors among the edges that an optimizer takes, each once; or one of its own."""
-    found = {id(one): one for one in edges if isinstance(one, torch.nn.Parameter) and one.layout == torch.strided}
+    takes = (one for one in edges if isinstance(one, torch.nn.Parameter) and not torch.nn.parameter.is_lazy(one))
+    found = {id(one): one for one in takes if one.layout == torch.strided}
     return list(found.values()) or [torch.nn.Parameter(torch.ones(2))]
 
 
