@@ -220,19 +220,26 @@ def _lazy_modules() -> dict:
     return allowed_functions._lazy_module_init
 
 
-def _live() -> dict[str, Any]:
-    """What a program can change, as the objects that hold it."""
-    from torch._dynamo import allowed_functions as allowed
+@functools.cache
+def _holders() -> tuple[Any, Any]:
+    """Where Dynamo keeps what a program can change."""
+    from torch._dynamo import allowed_functions
     from torch._dynamo.mutation_guard import GenerationTracker
 
+    return allowed_functions, GenerationTracker
+
+
+def _live() -> dict[str, Any]:
+    """What a program can change, as the objects that hold it."""
+    allowed, tracker = _holders()
     return {
         "allowed_ids": allowed._allowed_function_ids(),
         "disallowed_ids": allowed._disallowed_function_ids(),
         "user_allowed_ids": _ids(allowed._allowed_user_defined_function_ids),
         "builtin_ids": allowed._builtin_function_ids(),
         "numpy_ids": allowed._numpy_function_ids(),
-        "dynamic_classes": GenerationTracker.dynamic_classes.values,
-        "generation_values": GenerationTracker.generation_values.values,
+        "dynamic_classes": tracker.dynamic_classes.values,
+        "generation_values": tracker.generation_values.values,
     }
 
 

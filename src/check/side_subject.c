@@ -92,7 +92,7 @@ scope_put(PyObject *step, PyObject *locals, PyObject *globals)
 static td_status_t
 scope_make(td_subject_run_t *run, PyObject *steps)
 {
-    PyObject *torch = PyImport_ImportModule("torch"); /* owned */
+    PyObject *torch = Py_XNewRef(PyImport_AddModule("torch")); /* owned */
 
     run->locals  = PyDict_New();
     run->globals = Py_BuildValue("{s:N,s:s}", "torch", torch, "__name__", "tandem_program");

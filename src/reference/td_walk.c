@@ -169,7 +169,7 @@ walk_memo_put(walk_memo_t *memo, PyObject const *key, td_val_t val)
 void
 walk_memo_reset(walk_memo_t *memo)
 {
-    enum { SPARE = 64 }; /* a program of a million objects must not make all later ones slow */
+    enum { SPARE = 8 }; /* one large program must not make all later ones slow */
 
     if (memo->cnt != 0 && memo->mask / SPARE > memo->cnt) {
         walk_memo_clear(memo);
