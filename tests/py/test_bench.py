@@ -53,7 +53,8 @@ def test_numbers_are_made_as_they_are_named() -> None:
         {"family": "dict trees", "subject_vs_reference": 100.0, "subject_vs_pickle": 2.0, "nested": True},
         {"family": "modules", "why": "subject-unsupported"},
     ]
-    made = bench.ratios(rows, [{"exponent": 1.1}, {"exponent": 1.3}], {"subject_vs_reference": 200.0}, {}, None)
+    corpus = {"subject_vs_reference": 30.0, "geomean_of_programs": 200.0}
+    made = bench.ratios(rows, [{"exponent": 1.1}, {"exponent": 1.3}], corpus, {}, None)
     assert made["subject_vs_reference"]["geomean"] == pytest.approx(200.0)
     assert made["subject_vs_reference"]["min_of"] == "dict trees"
     assert made["subject_vs_reference"]["not_measured"] == ["modules"]
