@@ -11,13 +11,14 @@
 #include "py/td_canon.h"
 
 typedef struct {
-    td_builder_t *b;   /* borrowed */
-    td_obs_t     *obs; /* owned */
-    td_canon_t    canon;
-    td_val_t     *sources; /* owned: tree of each source, 0 until asked for */
-    td_val_t     *guards;  /* owned: row of each guard without payload, 0 until asked for */
-    uint32_t      epoch;   /* of marks on payloads */
-    bool          failed;  /* memory ran out outside obs */
+    td_builder_t  *b;   /* borrowed */
+    td_obs_t      *obs; /* owned */
+    td_canon_t     canon;
+    td_val_t      *sources; /* owned: tree of each source, 0 until asked for */
+    td_val_t      *guards;  /* owned: row of each guard without payload, 0 until asked for */
+    td_guard_id_t *twins;   /* owned: the first guard that each is the same as; NULL: not needed */
+    uint32_t       epoch;   /* of marks on payloads */
+    bool           failed;  /* memory ran out outside obs */
 } td_look_t;
 
 td_val_t td_look_source(td_look_t *look, td_src_id_t id);

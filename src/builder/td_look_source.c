@@ -241,10 +241,65 @@ row(td_look_t *look, td_guard_t const *guard, td_val_t with)
                          with);
 }
 
-/* A plain guard and its row. */
+/* ---- guards that are one ------------------------------------------------------ */
+
+static bool
+is_twin(td_look_t const *look, td_guard_t const *a, td_guard_t const *b)
+{
+    return a->kind == b->kind && a->is_volatile == b->is_volatile &&
+           td_source_same_guard(&look->b->frame.sources, a->source, b->source);
+}
+
+/* twin_find gives the first guard that a set takes for the same as id, by a table of
+   mask + 1 places. */
+static td_guard_id_t
+twin_find(td_look_t const *look, td_guard_id_t *places, uint32_t mask, td_guard_id_t id)
+{
+    td_guard_t const *guards = look->b->frame.guards.guards;
+    uint32_t at = td_source_hash(&look->b->frame.sources, guards[id].source) + guards[id].kind;
+
+    for (at &= mask; places[at] != 0; at = (at + 1) & mask) {
+        if (is_twin(look, &guards[places[at]], &guards[id])) {
+            return places[at];
+        }
+    }
+    places[at] = id;
+    return id;
+}
+
+/* twins_make fills look->twins.  Where every index of a source is a literal, guards are one
+   exactly when their rows are; other indices may be equal and two objects (sizes, say), or the
+   same to look at and not equal (NaN). */
+static void
+twins_make(td_look_t *look)
+{
+    td_guards_t const *guards = &look->b->frame.guards;
+    td_guard_id_t     *places = NULL; /* owned */
+    uint32_t           size   = 16;
+
+    while (size < 2 * guards->cnt) {
+        size *= 2;
+    }
+    look->twins = td_calloc(guards->cnt, sizeof *look->twins);
+    places      = td_calloc(size, sizeof *places);
+    if (look->twins == NULL || places == NULL) {
+        look->failed = true;
+        td_free(places);
+        return;
+    }
+    for (td_guard_id_t id = 1; id < guards->cnt; id++) {
+        if (!guards->guards[id].has_payload) {
+            look->twins[id] = twin_find(look, places, size - 1, id);
+        }
+    }
+    td_free(places);
+}
+
+/* A plain guard: those with one key are one, of which the first stays. */
 typedef struct {
-    td_val_t      row;
+    uint32_t      key;
     td_guard_id_t id;
+    td_val_t      row;
 } plain_t;
 
 static int
@@ -253,54 +308,23 @@ cmp_plain(void const *a, void const *b)
     plain_t const *x = a;
     plain_t const *y = b;
 
-    return x->row != y->row ? cmp_id(&x->row, &y->row) : cmp_id(&x->id, &y->id);
-}
-
-/* is_new says whether plain[idx] is equal to none of those before it.  Rows that
-   say the same are one guard but where the sources are not equal as Python compares
-   them: an index that is NaN is only equal to itself. */
-static bool
-is_new(td_look_t *look, plain_t const *plain, uint32_t idx)
-{
-    td_guard_t const *guards = look->b->frame.guards.guards;
-
-    for (uint32_t i = idx; i-- > 0 && plain[i].row == plain[idx].row;) {
-        if (td_source_equal(&look->b->frame.sources, guards[plain[i].id].source,
-                            guards[plain[idx].id].source)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* stands_for_another says whether plain[idx] is equal to an older guard whose row is
-   another: two indices that are equal, sizes say, may be two objects. */
-static bool
-stands_for_another(td_look_t *look, plain_t const *plain, uint32_t cnt, uint32_t idx)
-{
-    td_guard_t const *guards = look->b->frame.guards.guards;
-    td_guard_t const *mine   = &guards[plain[idx].id];
-
-    for (uint32_t i = 0; look->b->frame.sources.has_odd_keys && i < cnt; i++) {
-        td_guard_t const *other = &guards[plain[i].id];
-
-        if (plain[i].id < plain[idx].id && plain[i].row != plain[idx].row &&
-            other->kind == mine->kind && other->is_volatile == mine->is_volatile &&
-            td_source_same_guard(&look->b->frame.sources, other->source, mine->source)) {
-            return true;
-        }
-    }
-    return false;
+    return x->key != y->key ? cmp_id(&x->key, &y->key) : cmp_id(&x->id, &y->id);
 }
 
 static void
 plain_rows(td_look_t *look, plain_t *plain, uint32_t cnt, td_vals_t *rows)
 {
+    if (look->b->frame.sources.has_odd_keys && look->twins == NULL) {
+        twins_make(look);
+    }
+    for (uint32_t i = 0; i < cnt; i++) {
+        plain[i].key = look->twins == NULL ? plain[i].row : look->twins[plain[i].id];
+    }
     if (cnt > 1) {
         qsort(plain, cnt, sizeof *plain, cmp_plain);
     }
     for (uint32_t i = 0; i < cnt; i++) {
-        if (is_new(look, plain, i) && !stands_for_another(look, plain, cnt, i)) {
+        if (i == 0 || plain[i - 1].key != plain[i].key) {
             td_vals_add(look, rows, plain[i].row);
         }
     }
@@ -352,7 +376,7 @@ rows_of(td_look_t *look, uint32_t *ids, uint32_t cnt, td_vals_t *rows)
                 look, ids[i], td_look_source(look, guard->source),
                 td_obs_cstr(look->obs, td_guard_kind_name((td_guard_kind_t)guard->kind))};
         } else {
-            plain[plain_cnt++] = (plain_t){plain_row(look, ids[i]), ids[i]};
+            plain[plain_cnt++] = (plain_t){.id = ids[i], .row = plain_row(look, ids[i])};
         }
     }
     plain_rows(look, plain, plain_cnt, rows);

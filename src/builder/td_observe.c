@@ -607,6 +607,7 @@ done:
     td_free(bytes);
     td_free(look.sources);
     td_free(look.guards);
+    td_free(look.twins);
     td_obs_free(look.obs);
     return result;
 }
