@@ -8,6 +8,7 @@ writes to the real stdout.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import re
@@ -38,8 +39,16 @@ def deep_json() -> Iterator[None]:
 
 
 def parse_json(text: str) -> Any:
-    with deep_json():
-        return json.loads(text)
+    """The value of a JSON text; while it is made nothing of it is garbage, and looking
+    for some again and again takes most of the time of a large one."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with deep_json():
+            return json.loads(text)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

@@ -126,11 +126,16 @@ class Judge:
         return shown["frames"], shown["records"]
 
     def run_recorded(
-        self, path: str, program: bytes, frames: list[bytes], records: list[list[str | None]]
+        self,
+        path: str,
+        program: bytes,
+        frames: list[bytes],
+        records: list[list[str | None]],
+        observations: bool = True,
     ) -> dict[str, Any]:
         """The subject on a program, against frames that were recorded."""
         try:
-            return _case(path, core.run_recorded(program, frames, True, records))
+            return _case(path, core.run_recorded(program, frames, observations, records))
         except core.HarnessError as error:
             raise HarnessFailed(f"{path}: {one_line(error)}") from None
 

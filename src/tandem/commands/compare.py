@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import time
 from typing import Any
 
@@ -19,14 +20,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     options.add_verdicts(parser)
 
 
-def _compare(judge: session.Judge, path: str) -> dict[str, Any]:
+def _compare(observations: bool, judge: session.Judge, path: str) -> dict[str, Any]:
     with cases.undisturbed():
-        return judge.compare_case(cases.load(path))
+        return judge.compare_case(cases.load(path), observations)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     started = time.monotonic()
     sides = options.sides(args, coverage=True)
     names = programs.find(args.cases, ".py")
-    results = judging.judge_all(names, cases.require, _compare, output, args, sides)
+    one = functools.partial(_compare, output.json)  # nobody reads observations elsewhere
+    results = judging.judge_all(names, cases.require, one, output, args, sides)
     return judging.finish(results, output, args, sides, started)

@@ -4,8 +4,10 @@ was recorded."""
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from .. import core, fixtures, judging, options, programs, session
@@ -39,9 +41,9 @@ def default_corpus() -> str:
     return folder
 
 
-def judge_one(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
+def judge_one(judge: session.Judge, program: programs.Program, observations: bool = False) -> dict[str, Any]:
     """Both sides, and what the subject leaves behind when it has run alone."""
-    case = judge.run(program.path, program.binary)
+    case = judge.run(program.path, program.binary, observations)
     if case["verdict"] == "agree" and judge.options.other_side is None:
         why = judge.left_behind(program.path, program.binary)
         if why is not None:
@@ -49,7 +51,7 @@ def judge_one(judge: session.Judge, program: programs.Program) -> dict[str, Any]
     return case
 
 
-def judge_fixture(judge: session.Judge, program: programs.Program) -> dict[str, Any]:
+def judge_fixture(judge: session.Judge, program: programs.Program, observations: bool = False) -> dict[str, Any]:
     """The subject alone, against what is recorded beside the program."""
     stamp, frames, records = fixtures.read(program.path, judge.loaded["revision"])
     if stamp.observation_schema != core.OBSERVATION_SCHEMA:
@@ -57,7 +59,16 @@ def judge_fixture(judge: session.Judge, program: programs.Program) -> dict[str, 
             f"{fixtures.path_of(program.path)}:1:1: is of observation schema {stamp.observation_schema}, "
             f"this is {core.OBSERVATION_SCHEMA} (tandem replay --record)"
         )
-    return judge.run_recorded(program.path, program.binary, frames, records)
+    return judge.run_recorded(program.path, program.binary, frames, records, observations)
+
+
+def observed(
+    one: Callable[..., dict[str, Any]], always: bool, judge: session.Judge, program: programs.Program
+) -> dict[str, Any]:
+    """A case with its observations: always, or where it does not agree.  Writing them
+    can take many times as long as judging, so most programs are spared it."""
+    case = one(judge, program, always)
+    return case if always or case["verdict"] == "agree" else one(judge, program, True)
 
 
 def thin(case: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +103,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.fixtures:
         args.builder = f"{BLIND}:installed" if args.revision == "installed" else BLIND
     sides = options.sides(args, coverage=not args.fixtures)
-    one = judge_fixture if args.fixtures else judge_one
+    one: Callable[..., dict[str, Any]] = judge_fixture if args.fixtures else judge_one
+    if output.json:
+        one = functools.partial(observed, one, args.observations)
     results = judging.judge_all(names, programs.load, one, output, args, sides)
     if not args.observations:
         results = [thin(case) if case["verdict"] == "agree" else case for case in results]

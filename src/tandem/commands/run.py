@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import time
 
 from .. import judging, options, programs, session
@@ -18,13 +19,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     options.add_verdicts(parser)
 
 
-def judge_one(judge: session.Judge, program: programs.Program) -> dict:
-    return judge.run(program.path, program.binary)
+def judge_one(observations: bool, judge: session.Judge, program: programs.Program) -> dict:
+    return judge.run(program.path, program.binary, observations)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     started = time.monotonic()
     sides = options.sides(args, coverage=True)
     names = programs.find(args.programs)
-    results = judging.judge_all(names, programs.load, judge_one, output, args, sides)
+    one = functools.partial(judge_one, output.json)  # nobody reads observations elsewhere
+    results = judging.judge_all(names, programs.load, one, output, args, sides)
     return judging.finish(results, output, args, sides, started)
