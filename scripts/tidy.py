@@ -34,7 +34,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "reference": {"base", "observe", "py", "live"},
     "check": {"base", "graph", "gen", "observe", "py", "live", "builder", "reference"},
     "target": {"base", "graph", "gen", "check"},
-    "cover": {"base"},
+    "cover": {"base", "py", "builder"},
     "tandem": {"base", "graph", "gen", "observe", "py", "live", "builder", "reference", "check"},
     "fuzz": {"base", "graph", "gen", "target"},
 }
@@ -63,6 +63,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "src/observe/td_obs_tree.c": "tests/observe/test_td_obs_json.c",
     "src/builder/td_core.c": "every build: tests/py/test_builder.py",
     "src/cover/td_cover.c": "in a library of its own: tests/py/test_cover.py",
+    "src/cover/td_cover_gate.c": "in a library of its own: tests/py/test_cover.py",
     "src/builder/td_depth.c": "cycles and deep nesting: tests/py/test_builder.py",
     "src/builder/td_dispatch.c": "every build: tests/py/test_builder.py",
     "src/builder/td_fake.c": "tensors: tests/py/test_builder.py",

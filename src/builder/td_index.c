@@ -209,6 +209,17 @@ put_items(td_sources_t const *sources, td_buf_t *out, PyObject *tuple)
     return good && !out->failed;
 }
 
+/* member_lacks_value: it was deleted, or could not be looked for. */
+static bool
+member_lacks_value(PyObject *member)
+{
+    if (PyErr_Occurred() == NULL) {
+        PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '_value_'",
+                     Py_TYPE(member)->tp_name);
+    }
+    return false;
+}
+
 /* put_member mirrors Enum.__repr__ and Flag.__repr__. */
 static bool
 put_member(td_sources_t const *sources, td_buf_t *out, PyObject *member)
@@ -219,6 +230,9 @@ put_member(td_sources_t const *sources, td_buf_t *out, PyObject *member)
     reprfunc      slot  = value_repr(type);
     bool          good  = true;
 
+    if (value == NULL) {
+        return member_lacks_value(member);
+    }
     td_buf_putc(out, '<');
     good = put_text(out, PyType_GetName(type));
     if (name != NULL && PyUnicode_Check(name)) {

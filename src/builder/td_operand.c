@@ -286,7 +286,7 @@ key_arg(td_builder_t *b, PyObject *key)
 static PyObject *
 dict_arg(td_builder_t *b, PyObject *value)
 {
-    PyObject *pairs = PyMapping_Items(value);              /* owned */
+    PyObject *pairs = td_value_items(value);               /* owned */
     PyObject *made  = pairs == NULL ? NULL : PyDict_New(); /* owned, returned */
 
     for (Py_ssize_t i = 0; made != NULL && i < PyList_GET_SIZE(pairs); i++) {

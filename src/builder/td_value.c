@@ -1,6 +1,8 @@
 /* td_value.c: what only a graph has, inside Python containers. */
 #include "builder/td_value.h"
 
+#include "py/td_py_audit.h"
+
 static char const *const names[] = {
     [TD_VALUE_NODE] = "tandem.node",     [TD_VALUE_FAKE] = "tandem.fake",
     [TD_VALUE_NUMBER] = "tandem.number", [TD_VALUE_TUPLE] = "tandem.tuple",
@@ -41,4 +43,17 @@ td_value_class(PyObject *value)
     td_value_other_t *other = td_value_get(value, TD_VALUE_OTHER);
 
     return other != NULL ? other->cls : (PyObject *)Py_TYPE(value);
+}
+
+PyObject *
+td_value_items(PyObject *mapping)
+{
+    PyObject *items = NULL; /* owned, returned */
+
+    /* CPython's iterator over an OrderedDict's items, short of memory, ends the process
+       (odictiter_new gives back what the collector was not told of yet). */
+    td_py_nomem_hold();
+    items = PyMapping_Items(mapping);
+    td_py_nomem_release();
+    return items;
 }

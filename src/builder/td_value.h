@@ -39,6 +39,10 @@ void *td_value_get(PyObject *value, td_value_kind_t kind);
    for; borrowed from either. */
 PyObject *td_value_class(PyObject *value);
 
+/* td_value_items gives a mapping's items as a list, as PyMapping_Items does; a new
+   reference, NULL: an exception. */
+PyObject *td_value_items(PyObject *mapping);
+
 /* td_value_is says whether value is a capsule of these. */
 bool td_value_is(PyObject *value);
 

@@ -7,6 +7,7 @@
 
 #include "base/td_alloc.h"
 #include "builder/td_depth.h"
+#include "builder/td_value.h"
 #include "py/td_call.h"
 
 static td_at_t const nowhere;
@@ -288,7 +289,7 @@ wrap_dict(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
         return td_stop_unsupported(b, "L1778/ret/reached", __func__,
                                    "a dict with items() of its own");
     }
-    pairs         = PyMapping_Items(value); /* C code: that of dict or OrderedDict */
+    pairs         = td_value_items(value); /* C code: that of dict or OrderedDict */
     filling.slots = pairs == NULL ? NULL : PyDict_New();
     if (filling.slots == NULL) {
         Py_XDECREF(pairs);

@@ -423,10 +423,10 @@ td_check_show_case(td_check_t *check, td_case_t const *in, td_which_t which,
 }
 
 td_status_t
-td_check_quiet(td_check_t *check, td_prog_t const *prog, char const **why)
+td_check_quiet(td_check_t *check, td_prog_t const *prog, bool with_records, char const **why)
 {
     td_maker_t maker = {.prog = prog};
 
     report_clear(check);
-    return describe(check, td_quiet_run(check, &maker, why), false);
+    return describe(check, td_quiet_run(check, &maker, with_records, why), false);
 }

@@ -116,12 +116,12 @@ typedef struct {
     bool                  built;  /* every root was built (an exception is an outcome) */
     char const           *why;    /* what was not there, one line; "" when built */
     char const           *json;   /* the observation as JSON text */
-    char const *tree; /* the same as a tree for people */
+    char const           *tree;   /* the same as a tree for people */
     uint8_t const *const *frames; /* canonical bytes, frame by frame */
     size_t const         *frame_szs;
     size_t                frame_cnt;
     td_run_frame_t const *runs; /* the same frames with all that is known of them */
-} td_shown_t; /* lives until the next call on the same td_check_t */
+} td_shown_t;                   /* lives until the next call on the same td_check_t */
 
 typedef enum { TD_SIDE_REFERENCE, TD_SIDE_SUBJECT } td_which_t;
 
@@ -130,8 +130,10 @@ td_status_t td_check_show(td_check_t *check, td_prog_t const *prog, td_which_t w
                           td_shown_t const **shown);
 
 /* td_check_quiet runs the subject alone and looks for what it left behind.  *why
-   is NULL, or one line: a reference count that is not what it was. */
-td_status_t td_check_quiet(td_check_t *check, td_prog_t const *prog, char const **why);
+   is NULL, or one line: a reference count that is not what it was.  with_records gives it
+   the operator records of the run before, which must have been of the same program. */
+td_status_t td_check_quiet(td_check_t *check, td_prog_t const *prog, bool with_records,
+                           char const **why);
 
 /* What was loaded. */
 char const *td_check_revision(td_check_t const *check, int *distance);
@@ -146,7 +148,7 @@ char const *td_check_arm_id(td_check_t const *check, size_t idx);
    A lie changes the canonical bytes of one side's frame before they are
    compared: it returns true and gives a malloc'ed block, or false to leave them. */
 typedef bool (*td_lie_hook_t)(void *ctx, size_t frame_idx, uint8_t const *bytes, size_t sz,
-                         uint8_t **lie, size_t *lie_sz);
+                              uint8_t **lie, size_t *lie_sz);
 void td_check_lie(td_check_t *check, td_which_t which, td_lie_hook_t lie,
                   void *ctx); /* NULL: honest again */
 

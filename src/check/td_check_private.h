@@ -16,9 +16,9 @@ struct td_check {
     char const     *revision;           /* static: which behaviour the subject follows */
     bool            swapped;            /* the second side is run first */
     bool            coverage;
-    bool            recorded;           /* the reference's side gives back what was recorded */
+    bool            recorded; /* the reference's side gives back what was recorded */
     bool            deaf;
-    td_lie_hook_t        lie[TD_SIDE_CNT];
+    td_lie_hook_t   lie[TD_SIDE_CNT];
     void           *lie_ctx[TD_SIDE_CNT];
 
     td_run_t    runs[TD_SIDE_CNT]; /* what is compared */
@@ -66,8 +66,9 @@ td_status_t td_pair_run_one(td_check_t *check, td_maker_t const *maker, td_which
                             td_run_t *run);
 
 /* td_quiet_run runs the subject alone and says in *why what it left behind; NULL:
-   nothing. */
-td_status_t td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why);
+   nothing.  with_records gives it those of the reference's run that check still has. */
+td_status_t td_quiet_run(td_check_t *check, td_maker_t const *maker, bool with_records,
+                         char const **why);
 
 void td_run_recycle(td_run_t *run); /* empty again, memory kept */
 
@@ -99,7 +100,7 @@ typedef struct {
     char const          *reference, *subject; /* JSON */
     td_obs_diff_t const *diffs;               /* of check->obs, this one first or later; or NULL */
     size_t               diff_cnt;
-    char const          *what;                /* "tracker/unsupported", where there are none */
+    char const          *what; /* "tracker/unsupported", where there are none */
     char const          *arm, *subject_function;
     bool                 outside; /* of every root: the arm is shown, but names nothing */
 } td_finding_t;

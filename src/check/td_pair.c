@@ -439,7 +439,7 @@ allow_steps_left_out(td_audit_t *audit, PyObject *objects, Py_ssize_t const *mov
 }
 
 td_status_t
-td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
+td_quiet_run(td_check_t *check, td_maker_t const *maker, bool with_records, char const **why)
 {
     td_status_t status;
     td_status_t ran   = TD_OK;
@@ -458,7 +458,9 @@ td_quiet_run(td_check_t *check, td_maker_t const *maker, char const **why)
         audit.refcnts[idx] += moved[idx];
     }
     /* A subject that failed holds nothing either. */
-    ran = run_on(check, TD_SIDE_SUBJECT, &live, NULL, run);
+    check->sides[TD_SIDE_SUBJECT]->recorded = with_records ? &check->runs[TD_SIDE_REFERENCE] : NULL;
+    ran                                     = run_on(check, TD_SIDE_SUBJECT, &live, NULL, run);
+    check->sides[TD_SIDE_SUBJECT]->recorded = NULL;
     if (ran != TD_OK) {
         allow_steps_left_out(&audit, live.objects, moved);
     }

@@ -2,10 +2,13 @@
 #include "cover/td_cover.h"
 
 #include "base/td_alloc.h"
+#include "py/td_py_audit.h"
 
 /* The compiler's runtime for profiles; its headers declare these nowhere. */
 void __llvm_profile_set_filename(char const *name);
 int  __llvm_profile_write_file(void);
+
+static bool is_of_python;
 
 int
 td_cover_write(char const *path)
@@ -19,9 +22,15 @@ td_cover_write(char const *path)
 }
 
 void
-td_cover_arm(uint64_t nth)
+td_cover_arm(uint64_t nth, int of_python)
 {
-    td_nomem_arm(nth);
+    is_of_python = of_python != 0;
+    if (!is_of_python) {
+        td_nomem_arm(nth);
+        return;
+    }
+    td_py_nomem_hold(); /* until the subject is entered: its objects are made before */
+    td_py_nomem_arm(nth);
 }
 
 int64_t
@@ -33,5 +42,12 @@ td_cover_live_cnt(void)
 int
 td_cover_disarm(void)
 {
-    return td_nomem_disarm();
+    bool failed = false;
+
+    if (!is_of_python) {
+        return td_nomem_disarm();
+    }
+    failed = td_py_nomem_disarm();
+    td_py_nomem_release();
+    return failed;
 }

@@ -13,9 +13,11 @@
    or a number that is none of ours. */
 TD_COVER_SHOWN int td_cover_write(char const *path);
 
-/* td_cover_arm lets the subject's nth allocation from now on (from 1) fail, once;
-   td_cover_disarm ends that and says whether it did. */
-TD_COVER_SHOWN void td_cover_arm(uint64_t nth);
+/* td_cover_arm lets the subject's nth allocation from now on (from 1) fail, once: of its
+   own memory, or with of_python the nth that CPython makes for it, which is counted within
+   the functions of the subject's table alone, and not while they run code that is not ours
+   (td_call) or hand something out.  td_cover_disarm ends that and says whether it failed. */
+TD_COVER_SHOWN void td_cover_arm(uint64_t nth, int of_python);
 TD_COVER_SHOWN int  td_cover_disarm(void);
 
 /* td_cover_live_cnt counts blocks that the subject holds. */

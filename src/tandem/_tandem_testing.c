@@ -229,20 +229,25 @@ testing_watch(PyObject *module, PyObject *watcher)
 }
 
 PyDoc_STRVAR(quiet_doc,
-             "quiet(program) -> str or None\n\nWhat the subject, run alone, left behind.");
+             "quiet(program, recorded=False) -> str or None\n\n"
+             "What the subject, run alone, left behind; with the operator records of the run just\n"
+             "before, of the same program.");
 
 static PyObject *
-testing_quiet(PyObject *module, PyObject *source)
+testing_quiet(PyObject *module, PyObject *args)
 {
-    td_check_t *check = require_check(module);
-    char const *why   = NULL;
+    td_check_t *check    = require_check(module);
+    char const *why      = NULL;
+    PyObject   *source   = NULL; /* borrowed */
+    int         recorded = 0;
     td_prog_t   prog;
     td_status_t status;
 
-    if (check == NULL || !td_module_load(module, source, &prog)) {
+    if (check == NULL || !PyArg_ParseTuple(args, "O|p:quiet", &source, &recorded) ||
+        !td_module_load(module, source, &prog)) {
         return NULL;
     }
-    status = td_check_quiet(check, &prog, &why);
+    status = td_check_quiet(check, &prog, recorded != 0, &why);
     td_prog_clear(&prog);
     if (status != TD_OK) {
         return td_module_raise(module, status, td_check_why());
@@ -331,7 +336,7 @@ PyMethodDef td_module_testing_methods[] = {
     {"tell", testing_tell, METH_VARARGS, tell_doc},
     {"lie", testing_lie, METH_VARARGS, lie_doc},
     {"deaf", testing_deaf, METH_O, deaf_doc},
-    {"quiet", testing_quiet, METH_O, quiet_doc},
+    {"quiet", testing_quiet, METH_VARARGS, quiet_doc},
     {"watch", testing_watch, METH_O, watch_doc},
     {NULL, NULL, 0, NULL},
 };

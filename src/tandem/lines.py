@@ -22,6 +22,9 @@ from .errors import HarnessFailed, one_line
 #: one in SHARE of what was tried already.
 SHARE = 64
 
+#: Whose allocation fails, as td_cover_arm has it.
+OWNERS = {0: "the subject's", 1: "Python's"}
+
 
 @dataclass
 class Lines:
@@ -67,7 +70,7 @@ class Covered:
         self.path, self.sources = path, sources
         try:
             self._library = ctypes.CDLL(path)
-            self._library.td_cover_arm.argtypes = [ctypes.c_uint64]
+            self._library.td_cover_arm.argtypes = [ctypes.c_uint64, ctypes.c_int]
             self._library.td_cover_live_cnt.restype = ctypes.c_int64
         except (OSError, AttributeError) as error:
             raise HarnessFailed(f"{path}: no subject that counts its lines ({one_line(error)})") from None
@@ -82,28 +85,40 @@ class Covered:
             return parse(_tool("llvm-cov", "export", "-format=lcov", "-instr-profile", data, self.path, self.sources))
 
     def starve(self, program: bytes) -> Iterator[str]:
-        """Runs the subject alone on a program, one failing allocation after the other;
-        gives what is wrong with how that ends."""
-        core.testing["quiet"](program)
-        held, nth = self._library.td_cover_live_cnt(), 1
+        """Runs the subject alone on a program, one failing allocation after the other, of
+        its own and of Python's, with the operator records that it asks for; gives what is
+        wrong with how that ends."""
+        core.run(program, False)
+        for whose in OWNERS:
+            core.testing["quiet"](program, True)
+            held = self._library.td_cover_live_cnt()
+            for nth, why in self._failing(program, whose):
+                if why is not None:
+                    yield f"allocation {nth} of {OWNERS[whose]} failed, and {why}"
+            core.testing["quiet"](program, True)
+            lost = self._library.td_cover_live_cnt() - held
+            if lost > 0:
+                yield f"{lost} blocks are held after allocations of {OWNERS[whose]} that failed"
+
+    def _failing(self, program: bytes, whose: int) -> Iterator[tuple[int, str | None]]:
+        """Each allocation that failed in its turn, and what the subject left behind then."""
+        nth = 1
         while True:
-            self._library.td_cover_arm(nth)
-            why = _left_behind(program)
-            if not self._library.td_cover_disarm():
-                break
-            if why is not None:
-                yield f"allocation {nth} failed, and {why}"
+            self._library.td_cover_arm(nth, whose)
+            try:
+                why = _left_behind(program)
+            finally:
+                failed = self._library.td_cover_disarm()
+            if not failed:
+                return
+            yield nth, why
             nth += 1 + nth // SHARE
-        core.testing["quiet"](program)
-        lost = self._library.td_cover_live_cnt() - held
-        if lost > 0:
-            yield f"{lost} blocks are held after allocations that failed"
 
 
 def _left_behind(program: bytes) -> str | None:
     """What the subject still holds after a run that may have failed."""
     try:
-        return core.testing["quiet"](program)
+        return core.testing["quiet"](program, True)
     except core.HarnessError:
         return None  # it ended, and said why
 

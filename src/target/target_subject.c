@@ -19,7 +19,7 @@ td_target_subject(uint8_t const *data, size_t data_sz)
     if (td_prog_repair(data, data_sz, &prog, NULL) != TD_OK) {
         td_process_stop("out of memory while repairing an input");
     }
-    if (td_check_quiet(check, &prog, &why) != TD_OK) {
+    if (td_check_quiet(check, &prog, false, &why) != TD_OK) {
         td_campaign_broken();
         td_finding_broken(&prog, td_check_why());
     } else {
