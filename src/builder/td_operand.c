@@ -258,15 +258,17 @@ sequence_arg(td_builder_t *b, PyObject *value)
     return made;
 }
 
-/* key_arg: a key keeps its class, and so do the tuples in it. */
+/* key_arg: a key is made anew and keeps its class, and so are the tuples in it. */
 static PyObject *
 key_arg(td_builder_t *b, PyObject *key)
 {
     PyObject *arg = td_operand_arg(b, key); /* owned, returned */
 
     if (arg != NULL && PyTuple_Check(key) && !PyTuple_CheckExact(key)) {
+        PyObject *size = PyObject_CallOneArg(b->tables.size, arg); /* owned, returned */
+
         Py_DECREF(arg);
-        return Py_NewRef(key); /* a Size, which holds ints alone */
+        return size; /* another Size, which holds ints alone */
     }
     for (Py_ssize_t i = 0; arg != NULL && PyTuple_Check(key) && i < PyTuple_GET_SIZE(key); i++) {
         PyObject *item = PyTuple_GET_ITEM(key, i); /* borrowed */
