@@ -163,6 +163,21 @@ canon_torch_spelled(td_canon_t *canon, PyObject *value, char const *tp_name)
     return val;
 }
 
+/* canon_device: torch makes a new device at every question, and takes longer to spell it than
+   all else here takes.  Its hash is type and index side by side (c10/core/Device.h), so that
+   equal ones and only those have one. */
+static td_val_t
+canon_device(td_canon_t *canon, PyObject *value, char const *tp_name)
+{
+    Py_hash_t hash = PyObject_Hash(value); /* C code of torch alone, cannot fail */
+
+    if (canon->device_val == TD_VAL_NONE || canon->device_hash != hash) {
+        canon->device_hash = hash;
+        canon->device_val  = canon_torch_spelled(canon, value, tp_name);
+    }
+    return canon->device_val;
+}
+
 static td_val_t
 canon_torch_atom(td_canon_t *canon, PyObject *value)
 {
@@ -174,7 +189,7 @@ canon_torch_atom(td_canon_t *canon, PyObject *value)
         return TD_VAL_NONE;
     }
     if (!canon_torch_atoms[idx].forever) {
-        return canon_torch_spelled(canon, value, canon_torch_atoms[idx].tp_name);
+        return canon_device(canon, value, canon_torch_atoms[idx].tp_name);
     }
     slot = ((uintptr_t)value >> 4) % TD_CANON_MEMO_CNT;
     if (canon->memo_keys[slot] == value) {

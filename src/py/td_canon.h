@@ -59,6 +59,8 @@ typedef struct {
     size_t    open_cnt;
     PyObject *memo_keys[TD_CANON_MEMO_CNT]; /* borrowed: torch never frees these objects */
     td_val_t  memo_vals[TD_CANON_MEMO_CNT];
+    Py_hash_t device_hash; /* of the device that was written last */
+    td_val_t  device_val;
 } td_canon_t;
 
 /* td_canon_init gives each member of objects (a tuple, borrowed; atoms are
