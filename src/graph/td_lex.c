@@ -16,6 +16,15 @@ td_lex_init(td_lex_t *lex, char const *text, size_t sz, td_refusal_t *refusal)
     *lex = (td_lex_t){.text = text, .sz = sz, .refusal = refusal};
 }
 
+/* A message may quote a word of the input; it is one line of UTF-8 all the same. */
+static void
+make_printable(char *what)
+{
+    for (; *what != '\0'; what++) {
+        *what = *what >= ' ' && *what <= '~' ? *what : '?';
+    }
+}
+
 void
 td_lex_fail(td_lex_t *lex, size_t off, char const *format, ...)
 {
@@ -34,6 +43,7 @@ td_lex_fail(td_lex_t *lex, size_t off, char const *format, ...)
     va_start(args, format);
     vsnprintf(lex->refusal->what, sizeof lex->refusal->what, format, args);
     va_end(args);
+    make_printable(lex->refusal->what);
 }
 
 static bool

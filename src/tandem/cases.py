@@ -7,6 +7,7 @@ import importlib.util
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
@@ -50,6 +51,7 @@ def undisturbed() -> Iterator[None]:
     """Gives back what a case may change in the process and the next one hangs on."""
     folder, path, limit = os.getcwd(), list(sys.path), sys.getrecursionlimit()
     streams, hooks = (sys.stdout, sys.stderr), (sys.gettrace(), sys.getprofile())
+    filters, modules = list(warnings.filters), dict(sys.modules)
     try:
         yield
     finally:
@@ -59,6 +61,9 @@ def undisturbed() -> Iterator[None]:
         sys.settrace(hooks[0])
         sys.setprofile(hooks[1])
         sys.setrecursionlimit(limit)
+        warnings.filters[:] = filters
+        for name, module in modules.items():
+            sys.modules.setdefault(name, module)
 
 
 def _execute(path: str) -> ModuleType:

@@ -14,6 +14,7 @@ import importlib
 import os
 import pkgutil
 import sys
+import warnings
 from types import ModuleType
 from typing import NoReturn
 
@@ -76,7 +77,20 @@ def _require_text(args: argparse.Namespace) -> None:
             raise BadInput(f"--{name} {value!r}: it is no UTF-8") from None
 
 
+def _parsed(argv: list[str]) -> argparse.Namespace:
+    """What was asked for; SystemExit once a help text or a usage error was said."""
+    parser = make_parser(argv[0] if argv and argv[0] in command_names() else None)
+    args, rest = parser.parse_known_args(argv)
+    if rest:
+        parser.prog = f"tandem {args.command}"  # else the line would not say whose they are not
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return args
+
+
 def _perform(args: argparse.Namespace) -> int:
+    # What a builder or torch warns of is no result of ours, and must not become an
+    # exception of one side because the environment says so (PYTHONWARNINGS).
+    warnings.simplefilter("ignore")
     output = Output(args.json)
     try:
         return args.module.run(args, output)
@@ -102,9 +116,8 @@ def _drop_stdout() -> None:
 
 def main(argv: list[str]) -> int:
     """Runs a command; gives its exit code."""
-    only = argv[0] if argv and argv[0] in command_names() else None
     try:
-        args = make_parser(only).parse_args(argv)
+        args = _parsed(argv)
     except SystemExit as error:  # --help, --version, usage
         return _told(error.code if isinstance(error.code, int) else EXIT_BAD_INPUT)
     try:

@@ -116,6 +116,8 @@ class Output:
         try:
             self._flush()
         finally:
+            with contextlib.suppress(OSError):
+                self._real.close()
             _flush_stdout()
             os.dup2(self._saved, 1)
             os.close(self._saved)

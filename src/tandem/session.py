@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -23,6 +24,8 @@ from .output import parse_json
 #: From harmless to worst, as in the core.
 VERDICTS = ("agree", "poisoned", "subject-unsupported", "reference-failed", "diverge", "bad-input")
 TORCH = "2.1.2"
+STACK_WANTED = 8 << 20
+STACK_MIN = 2 << 20
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,20 @@ class Options:
     coverage: bool = False
 
 
+def require_stack() -> None:
+    """HarnessFailed where the stack ends before the recursion limit does: that would be
+    a crash.  A soft limit is raised; the kernel asks it whenever the stack grows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    wanted = STACK_WANTED if hard == resource.RLIM_INFINITY else min(STACK_WANTED, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
+    if wanted < STACK_MIN:
+        raise HarnessFailed(
+            f"the stack of a process is limited to {hard >> 10} kB, a builder needs {STACK_MIN >> 10}; "
+            "type ulimit -s 8192 in a shell whose limit is not lower"
+        )
+
+
 def require_torch() -> None:
     """HarnessFailed, in one line, when torch is missing or another version."""
     try:
@@ -45,6 +62,8 @@ def require_torch() -> None:
             f"torch {TORCH} is needed and cannot be imported ({one_line(error)}); "
             f"type: pip install torch=={TORCH}"
         ) from None
+    except Exception as error:  # another module of that name, or torch that dislikes its environment
+        raise HarnessFailed(f"torch {TORCH} is needed, and importing it failed: {describe(error)}") from None
     version = torch.__version__.split("+")[0]
     if version != TORCH:
         raise HarnessFailed(f"torch {TORCH} is needed, this is {version}; type: pip install torch=={TORCH}")
@@ -55,6 +74,7 @@ class Judge:
     torch, subject."""
 
     def __init__(self, options: Options) -> None:
+        require_stack()
         require_torch()
         self.options = options
         try:

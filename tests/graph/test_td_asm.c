@@ -28,6 +28,8 @@ static struct {
     {"%0 = none\n%1 = list %0 0\n", 3, 14, "a node (%0) is missing here"},
     {"%0 = none %0\n", 2, 11, "there is no node %0 before this line"},
     {"%0 = none\n%1 = none %0\n", 3, 6, "the kind has not that many edges"},
+    {"config specialize_int = \xC3\xA9\xFF\x1B\n", 2, 25,
+     "'\?\?\?\?' is no value that specialize_int can have here"},
     {"%0 = bool yes\n", 2, 11, "'yes' is neither true nor false"},
     {"%0 = int 1.5\n", 2, 11, "a node (%0) is missing here"},
     {"%0 = int 9223372036854775808\n", 2, 10, "an int of 64 bits is out of range"},

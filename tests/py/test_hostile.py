@@ -60,6 +60,8 @@ JUDGED = {
     "lowers the recursion limit": "import sys\nsys.setrecursionlimit(150)\n" + CASE,
     "empties sys.path": "import sys\nsys.path.clear()\n" + CASE,
     "traces": "import sys\nsys.settrace(lambda *any: None)\nsys.setprofile(lambda *any: None)\n" + CASE,
+    "turns warnings into exceptions": "import warnings\nwarnings.simplefilter('error')\n" + CASE,
+    "empties sys.modules": "import sys\nfor n in list(sys.modules):\n    n.startswith('tandem') and sys.modules.pop(n)\n" + CASE,
     "lists that lie": (
         "class L(list):\n    def __len__(self):\n        return 10**9\n    __iter__ = __getitem__ = None\n"
         "class T(tuple):\n    __len__, __iter__, __getitem__ = L.__len__, None, None\n"
@@ -134,6 +136,12 @@ def test_a_builder_that_exits(tandem, shared, tmp_path):
         ("asm ''", 2, "tandem asm: '': No such file or directory\n"),
         ("gen --nodes -3", 2, "tandem gen: --nodes -3: from 0 to 1048576\n"),
         ("gen --only ''", 2, "tandem gen: --only: it is empty\n"),
+        ("asm {} --bogus", 2, "tandem asm: unrecognized arguments: --bogus (tandem asm --help says more)\n"),
+        (
+            "asm <(printf 'tandem 1\\nconfig specialize_int = \\377\\n')",
+            2,
+            "tandem asm: /dev/fd/63:2:25: '?' is no value that specialize_int can have here\n",
+        ),
         (r"gen --only $'\xff'", 2, "tandem gen: --only '\\udcff': it is no UTF-8\n"),
     ],
 )
@@ -150,3 +158,31 @@ def test_a_name_that_is_no_utf_8(tandem, tmp_path):
     result = tandem("run", b"\xff.tdm".decode(errors="surrogateescape"), "--json", text=False, cwd=tmp_path)
     assert result.returncode == 2
     assert json.loads(result.stdout.decode())["cases"][0]["case"] == "\udcff.tdm"
+
+
+# ---- an environment that no builder can live in, or should not hear of ----------------
+
+#: Lines of bash before the command, and how it ends.
+ENVIRONMENTS = {
+    "a stack that is too small": ("ulimit -s 256", 3, "the stack of a process is limited to 256 kB"),
+    "another module of torch's name": (
+        "echo 'raise RuntimeError(1)' >torch.py; export PYTHONPATH=$PWD:$PYTHONPATH",
+        3,
+        "torch 2.1.2 is needed, and importing it failed: RuntimeError: 1",
+    ),
+    "logs that torch does not know": ("export TORCH_LOGS=nonsense", 3, "importing it failed: ValueError: Invalid log"),
+    "a stack that may grow": ("ulimit -S -s 256", 0, ""),
+    "warnings that are exceptions": ("export PYTHONWARNINGS=error", 0, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environments(python, root, tmp_path, name):
+    """One line where it cannot be; else as if nothing were, on a program that warns and one
+    that ends at the recursion limit."""
+    before, code, said = ENVIRONMENTS[name]
+    programs = [root / "corpus" / "findings" / f"{one}.tdm" for one in ("list_cycle_of_two", "export_copy_without_strides")]
+    line = " ".join([before + ";", *python, "-m", "tandem", "run", *map(str, programs)])
+    result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=1800, cwd=tmp_path)
+    assert result.returncode == code, result.stderr
+    assert said in result.stderr and result.stderr.count("\n") <= 1

@@ -11,7 +11,7 @@ from ..campaign import counts, engine, findings
 from ..campaign.work import Work
 from ..errors import EXIT_DIFFERS, EXIT_HARNESS, EXIT_OK, BadInput, HarnessFailed
 from ..output import Output
-from ..session import require_torch
+from ..session import require_stack, require_torch
 
 HELP = "a campaign: generated programs until something differs, and on"
 
@@ -226,6 +226,7 @@ class Campaign:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
+    require_stack()
     require_torch()
     if args.seed is None:
         args.seed = int.from_bytes(os.urandom(3), "little")
