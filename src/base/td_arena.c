@@ -1,17 +1,12 @@
 /* td_arena.c: blocks out of chunks that never move. */
 #include "base/td_arena.h"
 
-#include <stdalign.h>
-#include <stddef.h>
-#include <string.h>
-
 #include "base/td_alloc.h"
 #include "base/td_assert.h"
 
 struct td_arena_chunk {
     td_arena_chunk_t *older;
-    size_t            sz;   /* of data */
-    size_t            used; /* of data */
+    size_t            sz; /* of data */
     max_align_t       data[];
 };
 
@@ -23,8 +18,7 @@ enum {
 void
 td_arena_init(td_arena_t *arena)
 {
-    arena->chunk   = NULL;
-    arena->used_sz = 0;
+    memset(arena, 0, sizeof *arena);
 }
 
 static void
@@ -36,6 +30,14 @@ chunks_free(td_arena_chunk_t *chunk)
         td_free(chunk);
         chunk = older;
     }
+}
+
+/* all_free: nothing of the newest chunk is handed out. */
+static void
+all_free(td_arena_t *arena)
+{
+    arena->free    = (char *)arena->chunk->data;
+    arena->free_sz = arena->chunk->sz & ~(alignof(max_align_t) - 1);
 }
 
 void
@@ -55,7 +57,7 @@ td_arena_reset(td_arena_t *arena)
     /* The newest chunk is the largest but for oversized blocks. */
     chunks_free(arena->chunk->older);
     arena->chunk->older = NULL;
-    arena->chunk->used  = 0;
+    all_free(arena);
 }
 
 static td_arena_chunk_t *
@@ -79,8 +81,8 @@ chunk_add(td_arena_t *arena, size_t need)
     }
     chunk->older = arena->chunk;
     chunk->sz    = sz;
-    chunk->used  = 0;
     arena->chunk = chunk;
+    all_free(arena);
     return chunk;
 }
 
@@ -97,44 +99,37 @@ block_is_refused(void)
 }
 
 void *
-td_arena_alloc_raw(td_arena_t *arena, size_t sz)
+td_arena_alloc_slow(td_arena_t *arena, size_t sz)
 {
-    td_arena_chunk_t *chunk = arena->chunk;
-    size_t            room;
-    char             *block;
+    size_t room;
+    char  *block;
 
     if (sz > SIZE_MAX / 2 || block_is_refused()) {
         return NULL;
     }
     room = (sz + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
-    if (chunk == NULL || chunk->sz - chunk->used < room) {
-        chunk = chunk_add(arena, room);
-    }
-    if (chunk == NULL) {
+    if ((arena->chunk == NULL || arena->free_sz < room) && chunk_add(arena, room) == NULL) {
         return NULL;
     }
-    block = (char *)chunk->data + chunk->used;
-    TD_ASSERT(chunk->used + room <= chunk->sz || room == 0);
-    chunk->used += room;
+    block = arena->free;
+    TD_ASSERT(room <= arena->free_sz);
+    arena->free += room;
+    arena->free_sz -= room;
     arena->used_sz += room;
     return block;
-}
-
-void *
-td_arena_alloc(td_arena_t *arena, size_t sz)
-{
-    void *block = td_arena_alloc_raw(arena, sz);
-
-    return block == NULL ? NULL : memset(block, 0, sz);
 }
 
 char *
 td_arena_dup(td_arena_t *arena, char const *bytes, size_t sz)
 {
-    char *copy = sz < SIZE_MAX ? td_arena_alloc(arena, sz + 1) : NULL;
+    char *copy = sz < SIZE_MAX ? td_arena_alloc_raw(arena, sz + 1) : NULL;
 
-    if (copy != NULL && sz != 0) {
+    if (copy == NULL) {
+        return NULL;
+    }
+    if (sz != 0) {
         memcpy(copy, bytes, sz);
     }
+    copy[sz] = '\0';
     return copy;
 }

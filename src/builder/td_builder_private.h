@@ -91,7 +91,7 @@ typedef struct {
     char const *name;     /* malloc'ed; NULL: not spelled yet, see source */
     PyObject   *scalar;   /* owned int, or NULL for None */
     PyObject   *symbolic; /* owned: the sizes as they were, some of them symbolic; or NULL */
-    int64_t    *size;     /* malloc'ed, size_cnt dims, TD_DIM_NONE for None; NULL for None */
+    int64_t    *size;     /* size_cnt dims, TD_DIM_NONE for None; NULL for None; in sizes */
     union {
         uint32_t    name_sz;
         td_src_id_t source; /* of the frame that made it, while name is NULL */
@@ -106,6 +106,7 @@ typedef struct {
     uint32_t          cnt, cap;
     td_smap_t         by_name; /* the first indexed_cnt of them */
     uint32_t          indexed_cnt;
+    td_arena_t        sizes; /* the dims of entries */
 } td_frame_state_t;
 
 /* ---- a frame --------------------------------------------------------------- */
@@ -118,7 +119,6 @@ typedef struct {
 typedef struct {
     td_src_id_t source;
     td_var_t   *variable;
-    uint32_t    hash;
     uint32_t    older; /* index of the input before it with this hash; TD_MAP_NONE: none */
 } td_input_t;          /* of input_source_to_var */
 
@@ -145,10 +145,17 @@ typedef struct {
 } td_user_stacks_t;
 
 typedef struct {
-    PyObject    *tensor; /* borrowed */
-    td_src_id_t *sources;
-    uint32_t     cnt;
+    PyObject          *tensor;  /* borrowed */
+    td_src_id_t const *sources; /* in the arena; NULL: the first alone */
+    td_src_id_t        first;
+    uint32_t           cnt;
 } td_id_sources_t;
+
+static inline td_src_id_t const *
+td_id_sources(td_id_sources_t const *row)
+{
+    return row->sources == NULL ? &row->first : row->sources;
+}
 
 typedef struct {
     char const *key;
@@ -268,6 +275,7 @@ typedef struct {
     bool      text_mode;    /* names may repeat: look them up by text */
     bool      user_allowed; /* has_user_defined_allowed_in_graph */
 
+    PyObject     *empty;       /* in keep: the dict that stands for every empty one; or NULL */
     PyObject     *f_locals;    /* owned */
     PyObject     *f_globals;   /* owned */
     PyObject     *constraints; /* owned */
@@ -287,6 +295,14 @@ typedef struct {
 } td_route_t;
 
 enum { TD_ROUTE_CNT = 32 };
+
+/* How tensors of one class are read (td_tensor_read.h): borrowed from the class, all or none. */
+typedef struct {
+    PyTypeObject *type; /* borrowed, for identity; NULL: not fetched */
+    unsigned      version;
+    PyObject     *shape, *dtype, *layout, *device, *requires_grad, *is_leaf, *grad, *base;
+    PyObject     *stride, *storage_offset;
+} td_reader_t;
 
 /* Whether modes of torch's are on, which may answer for its functions. */
 typedef enum { TD_MODES_UNKNOWN, TD_MODES_NONE, TD_MODES_SOME } td_modes_t;
@@ -309,6 +325,7 @@ typedef struct {
     size_t           frame_cnt; /* of the program; 0: not known */
     uint32_t         frame_idx;
     td_route_t       routes[TD_ROUTE_CNT];
+    td_reader_t      readers[2];   /* of Tensor and of Parameter */
     td_route_t       plain_module; /* the last type of modules whose attributes are found as
                                       Module finds them; `no` is not used */
     PyObject        *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
@@ -351,9 +368,20 @@ bool td_stop_python(td_builder_t *b);
 
 /* td_keep takes a new reference to value for the rest of the frame; td_keep_steal
    one that the caller owns (given back at once on failure).  False: stopped. */
-bool  td_keep(td_builder_t *b, PyObject *value);
-bool  td_keep_steal(td_builder_t *b, PyObject *value);
-void *td_alloc_in(td_builder_t *b, size_t sz); /* zeroed; NULL: stopped */
+bool td_keep(td_builder_t *b, PyObject *value);
+bool td_keep_steal(td_builder_t *b, PyObject *value);
+
+/* td_alloc_in gives zeroed bytes of the frame's arena.  NULL: stopped. */
+static inline void *
+td_alloc_in(td_builder_t *b, size_t sz)
+{
+    void *block = td_arena_alloc(&b->frame.arena, sz);
+
+    if (block == NULL) {
+        td_stop_nomem(b);
+    }
+    return block;
+}
 
 /* td_trail_add notes a decision; where no trail is wanted, a root's first one, which is
    part of its outcome. */

@@ -185,17 +185,6 @@ td_keep_steal(td_builder_t *b, PyObject *value)
     return true;
 }
 
-void *
-td_alloc_in(td_builder_t *b, size_t sz)
-{
-    void *block = td_arena_alloc(&b->frame.arena, sz);
-
-    if (block == NULL) {
-        td_stop_nomem(b);
-    }
-    return block;
-}
-
 void
 td_trail_push(td_builder_t *b, td_at_t const *at, char const *arm, char const *function)
 {

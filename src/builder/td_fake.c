@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builder/td_ask.h"
+#include "builder/td_tensor_read.h"
 #include "py/td_call.h"
 
 /* ---- reading tensors ------------------------------------------------------------ */
@@ -35,10 +36,39 @@ td_tensor_call(td_builder_t *b, PyObject *tensor, PyObject *name)
 PyObject *
 td_tensor_size(td_builder_t *b, PyObject *tensor)
 {
-    PyObject *got = td_call_method(b->names.size, &tensor, 1);
+    td_reader_t const *reader = td_reader_of(b, tensor);
+    PyObject          *got    = reader == NULL ? NULL : td_call_getter(reader->shape, tensor);
 
     if (got == NULL) {
+        PyErr_Clear();
+        got = td_call_method(b->names.size, &tensor, 1);
+    }
+    if (got == NULL) {
         td_stop_passing(b, "L1562/if/T", __func__);
+    }
+    return got;
+}
+
+/* attr_by and call_by are td_tensor_attr and td_tensor_call where the class of the tensor has
+   a getter or a method for it. */
+static PyObject *
+attr_by(td_builder_t *b, PyObject *getter, PyObject *tensor)
+{
+    PyObject *got = td_call_getter(getter, tensor);
+
+    if (got == NULL) {
+        td_stop_python(b);
+    }
+    return got;
+}
+
+static PyObject *
+call_by(td_builder_t *b, PyObject *method, PyObject *tensor)
+{
+    PyObject *got = td_call_bare(method, tensor);
+
+    if (got == NULL) {
+        td_stop_python(b);
     }
     return got;
 }
@@ -153,10 +183,11 @@ ask_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *f
 static bool
 read_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *fake, bool is_root)
 {
-    PyObject *stride = NULL; /* owned */
-    PyObject *offset = NULL; /* owned */
-    uint32_t  cnt    = 0;
-    bool      good   = false;
+    td_reader_t const *reader = td_reader_of(b, tensor);
+    PyObject          *stride = NULL; /* owned */
+    PyObject          *offset = NULL; /* owned */
+    uint32_t           cnt    = 0;
+    bool               good   = false;
 
     if (!ask_sizes(b, tensor, dims, fake, is_root)) {
         return false;
@@ -165,8 +196,13 @@ read_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *
         fake->strides = td_alloc_in(b, fake->ndim * sizeof *fake->strides);
         return fake->strides != NULL;
     }
-    stride = td_tensor_call(b, tensor, b->names.stride);
-    offset = stride == NULL ? NULL : td_tensor_call(b, tensor, b->names.storage_offset);
+    if (reader != NULL) {
+        stride = call_by(b, reader->stride, tensor);
+        offset = stride == NULL ? NULL : call_by(b, reader->storage_offset, tensor);
+    } else {
+        stride = td_tensor_call(b, tensor, b->names.stride);
+        offset = stride == NULL ? NULL : td_tensor_call(b, tensor, b->names.storage_offset);
+    }
     if (offset != NULL) {
         fake->strides = numbers(b, stride, &cnt);
         good          = fake->strides != NULL && td_size_hint(b, offset, &fake->offset.hint);
@@ -176,13 +212,49 @@ read_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *
     return good;
 }
 
+/* of_torch gives a dtype or layout that lives as long as torch: borrowed; NULL: stopped. */
+static PyObject *
+of_torch(td_builder_t *b, PyObject *getter, PyObject *tensor)
+{
+    PyObject *got = attr_by(b, getter, tensor); /* given back: torch has it */
+
+    Py_XDECREF(got);
+    return got;
+}
+
+/* kinds_by is read_kinds of a tensor that has a reader. */
+static bool
+kinds_by(td_builder_t *b, td_reader_t const *reader, PyObject *tensor, td_fake_t *fake)
+{
+    int requires_grad = 0;
+    int is_leaf       = 1;
+
+    fake->dtype  = of_torch(b, reader->dtype, tensor);
+    fake->layout = fake->dtype == NULL ? NULL : of_torch(b, reader->layout, tensor);
+    fake->device = fake->layout == NULL ? NULL : attr_by(b, reader->device, tensor);
+    if (fake->device == NULL || !td_keep_steal(b, fake->device)) {
+        return false;
+    }
+    requires_grad = truth(b, attr_by(b, reader->requires_grad, tensor));
+    if (requires_grad > 0) {
+        is_leaf = truth(b, attr_by(b, reader->is_leaf, tensor));
+    }
+    fake->requires_grad = requires_grad == 1;
+    fake->is_leaf       = is_leaf == 1;
+    return requires_grad >= 0 && is_leaf >= 0;
+}
+
 /* dtypes and layouts live as long as torch; a device is an object of its own. */
 static bool
 read_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake)
 {
-    int requires_grad = 0;
-    int is_leaf       = 0;
+    td_reader_t const *reader        = td_reader_of(b, tensor);
+    int                requires_grad = 0;
+    int                is_leaf       = 0;
 
+    if (reader != NULL) {
+        return kinds_by(b, reader, tensor, fake);
+    }
     fake->dtype  = td_tensor_attr(b, tensor, b->names.dtype);
     fake->layout = fake->dtype == NULL ? NULL : td_tensor_attr(b, tensor, b->names.layout);
     fake->device = fake->layout == NULL ? NULL : device_of(b, tensor);
@@ -249,13 +321,20 @@ ask_view(td_builder_t *b, td_fake_t const *base, td_fake_t const *fake)
 static bool
 read_base(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fake_t *fake)
 {
-    PyObject *base    = NULL; /* owned until kept */
-    int       is_view = truth(b, td_tensor_call(b, tensor, b->names.is_view));
+    td_reader_t const *reader  = td_reader_of(b, tensor);
+    PyObject          *base    = NULL; /* owned until kept */
+    int                is_view = 1;
 
-    if (is_view <= 0) {
-        return is_view == 0;
+    if (reader != NULL) { /* torch's own tensor that is no view says that it has no base */
+        base = attr_by(b, reader->base, tensor);
+    } else {
+        is_view = truth(b, td_tensor_call(b, tensor, b->names.is_view));
+        base    = is_view > 0 ? td_tensor_attr(b, tensor, b->names.base) : NULL;
     }
-    base = td_tensor_attr(b, tensor, b->names.base);
+    if (is_view == 0 || base == Py_None) {
+        Py_XDECREF(base);
+        return true;
+    }
     if (base == NULL || !td_keep_steal(b, base)) {
         return false;
     }
@@ -269,19 +348,22 @@ static bool
 read_grad(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t const *dims,
           td_fake_t *fake)
 {
-    PyObject *grad  = NULL; /* owned until kept */
-    td_at_t   child = {0};
-    int       keeps = fake->is_leaf ? 1 : td_tensor_flag(b, tensor, b->names.retains_grad);
+    td_reader_t const *reader = td_reader_of(b, tensor);
+    PyObject          *grad   = NULL; /* owned until kept */
+    td_at_t            child  = {0};
+    int                keeps = fake->is_leaf ? 1 : td_tensor_flag(b, tensor, b->names.retains_grad);
 
     if (keeps <= 0) {
         return keeps == 0;
     }
-    grad = td_tensor_attr(b, tensor, b->names.grad);
+    grad = reader == NULL ? td_tensor_attr(b, tensor, b->names.grad)
+                          : attr_by(b, reader->grad, tensor);
+    if (grad == Py_None) {
+        Py_DECREF(grad);
+        return true;
+    }
     if (grad == NULL || !td_keep_steal(b, grad)) {
         return false;
-    }
-    if (grad == Py_None) {
-        return true;
     }
     if (!td_children(b, at, TD_SOURCE_CLASS_AttrSource, TD_PAYLOAD_KEYS, &b->names.grad, NULL, 1,
                      &child)) {

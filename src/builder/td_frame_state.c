@@ -15,12 +15,12 @@ td_frame_state_clear(td_frame_state_t *state)
 {
     for (uint32_t i = 0; i < state->cnt; i++) {
         td_free((char *)state->entries[i].name);
-        td_free(state->entries[i].size);
         Py_XDECREF(state->entries[i].scalar);
         Py_XDECREF(state->entries[i].symbolic);
     }
     td_free(state->entries);
     td_smap_clear(&state->by_name);
+    td_arena_clear(&state->sizes);
     memset(state, 0, sizeof *state);
 }
 

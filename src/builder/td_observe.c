@@ -459,7 +459,7 @@ id_sources(td_look_t *look)
         td_vals_t              names = {0};
 
         for (uint32_t k = 0; k < row->cnt; k++) {
-            td_vals_add(look, &names, td_look_source(look, row->sources[k]));
+            td_vals_add(look, &names, td_look_source(look, td_id_sources(row)[k]));
         }
         td_vals_add(look, &vals, td_obs_pair(look->obs, key, td_vals_end(look, &names)));
     }

@@ -1,16 +1,15 @@
 /* td_shape.c: which dims of a tensor are static, and which become symbols. */
 #include <string.h>
 
-#include "base/td_alloc.h"
-#include "builder/td_builder_private.h"
+#include "builder/td_tensor_read.h"
 
 /* ---- the frame state of a tensor ------------------------------------------------ */
 
-/* dims_new copies the sizes of size (a tuple of ints) into malloc'ed numbers. */
+/* dims_new copies the sizes of size (a tuple of ints) for the frame state. */
 static int64_t *
 dims_new(td_builder_t *b, PyObject *size, uint32_t cnt)
 {
-    int64_t *dims = td_malloc(cnt * sizeof *dims);
+    int64_t *dims = td_arena_alloc_raw(&b->state.sizes, cnt * sizeof *dims);
 
     if (dims == NULL) {
         td_stop_nomem(b);
@@ -18,7 +17,6 @@ dims_new(td_builder_t *b, PyObject *size, uint32_t cnt)
     }
     for (uint32_t i = 0; i < cnt; i++) {
         if (!td_size_hint(b, PyTuple_GET_ITEM(size, i), &dims[i])) {
-            td_free(dims);
             return NULL;
         }
     }
@@ -77,7 +75,6 @@ sizes_seen(td_builder_t *b, td_at_t const *at, PyObject *size, td_state_entry_t 
         return true;
     }
     if ((*entry)->size_cnt != cnt) {
-        td_free((*entry)->size);
         (*entry)->size = NULL;
         return true;
     }
@@ -153,7 +150,7 @@ is_marked(td_builder_t *b, PyObject *tensor, PyObject *name, uint32_t dim)
 static bool
 marks_hold(td_builder_t *b, PyObject *tensor, PyObject *size)
 {
-    return PyTuple_GET_SIZE(size) == 0 ||
+    return PyTuple_GET_SIZE(size) == 0 || !td_has_marks(tensor) ||
            (is_marked(b, tensor, b->names.dynamic_indices, 0) >= 0 &&
             is_marked(b, tensor, b->names.weak_dynamic_indices, 0) >= 0 &&
             is_marked(b, tensor, b->names.static_indices, 0) >= 0);
@@ -161,13 +158,14 @@ marks_hold(td_builder_t *b, PyObject *tensor, PyObject *size)
 
 /* ---- the decision ------------------------------------------------------------------------ */
 
-/* decide mirrors the body of the loop over dims, once the entry is up to date. */
+/* decide mirrors the body of the loop over dims, once the entry is up to date.  marked: NULL
+   for a tensor without marks. */
 static bool
-decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry, td_dims_t *dims)
+decide(td_builder_t *b, PyObject *marked, uint32_t dim, td_state_entry_t *entry, td_dims_t *dims)
 {
-    int  dynamic   = is_marked(b, tensor, b->names.dynamic_indices, dim);
-    int  weak      = is_marked(b, tensor, b->names.weak_dynamic_indices, dim);
-    int  is_static = is_marked(b, tensor, b->names.static_indices, dim);
+    int  dynamic   = marked == NULL ? 0 : is_marked(b, marked, b->names.dynamic_indices, dim);
+    int  weak      = marked == NULL ? 0 : is_marked(b, marked, b->names.weak_dynamic_indices, dim);
+    int  is_static = marked == NULL ? 0 : is_marked(b, marked, b->names.static_indices, dim);
     bool automatic = false;
 
     if (dynamic < 0 || weak < 0 || is_static < 0) {
@@ -200,15 +198,14 @@ decide(td_builder_t *b, PyObject *tensor, uint32_t dim, td_state_entry_t *entry,
 static bool
 dims_init(td_builder_t *b, td_dims_t *dims, uint32_t cnt)
 {
-    dims->cnt  = cnt;
-    dims->dims = td_alloc_in(b, cnt * sizeof *dims->dims);
-    if (dims->dims != NULL && dims->constraints == NULL) {
-        dims->constraints = td_alloc_in(b, cnt * sizeof *dims->constraints);
+    dims->cnt   = cnt;
+    dims->sizes = td_alloc_in(b, cnt * (sizeof *dims->sizes + 2 * sizeof *dims->dims));
+    if (dims->sizes == NULL) {
+        return false;
     }
-    if (dims->dims != NULL && dims->constraints != NULL) {
-        dims->sizes = td_alloc_in(b, cnt * sizeof *dims->sizes);
-    }
-    return dims->sizes != NULL;
+    dims->dims        = (uint8_t *)(dims->sizes + cnt);
+    dims->constraints = dims->constraints == NULL ? dims->dims + cnt : dims->constraints;
+    return true;
 }
 
 /* forget mirrors what becomes of an entry that is known when the tensor's number of
@@ -229,7 +226,6 @@ forget(td_builder_t *b, td_at_t const *at, PyObject *tensor)
         return;
     }
     if (PyLong_AsUnsignedLong(ndim) != entry->size_cnt) {
-        td_free(entry->size);
         entry->size = NULL;
     }
     Py_DECREF(ndim);
@@ -254,10 +250,11 @@ keep_dynamic(td_builder_t *b, PyObject *size, td_dims_t *dims)
 bool
 td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_dims_t *dims)
 {
-    td_state_entry_t *entry = NULL;
-    PyObject         *size  = NULL; /* owned */
-    bool              good  = false;
-    bool              known = false;
+    td_state_entry_t *entry  = NULL;
+    PyObject         *size   = NULL; /* owned */
+    PyObject         *marked = td_has_marks(tensor) ? tensor : NULL;
+    bool              good   = false;
+    bool              known  = false;
 
     size = td_tensor_size(b, tensor);
     if (size == NULL) {
@@ -285,7 +282,7 @@ td_automatic_dynamic(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_di
     good = sizes_seen(b, at, size, &entry) && dims_init(b, dims, (uint32_t)PyTuple_GET_SIZE(size));
     for (uint32_t i = 0; good && i < (uint32_t)PyTuple_GET_SIZE(size); i++) {
         good = td_size_hint(b, PyTuple_GET_ITEM(size, i), &dims->sizes[i].hint) &&
-               decide(b, tensor, i, entry, dims);
+               decide(b, marked, i, entry, dims);
         good = good && td_constraint_named(b, at, dims, i);
     }
     Py_DECREF(size);

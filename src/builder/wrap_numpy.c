@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "builder/td_depth.h"
+#include "builder/td_tensor_read.h"
 #include "py/td_call.h"
 
 /* converted gives what a conversion of torch's makes of value: a tensor of the frame's
@@ -17,26 +18,6 @@ converted(td_builder_t *b, PyObject *conversion, PyObject *value, char const *ar
         return NULL;
     }
     return td_keep_steal(b, tensor) ? tensor : NULL;
-}
-
-/* no_modes says whether torch's functions answer for themselves, and not a mode for them. */
-static bool
-no_modes(td_builder_t *b)
-{
-    for (Py_ssize_t i = 0;
-         b->modes == TD_MODES_UNKNOWN && i < PyTuple_GET_SIZE(b->tables.mode_counts); i++) {
-        PyObject *cnt = td_call(PyTuple_GET_ITEM(b->tables.mode_counts, i), NULL, 0); /* owned */
-
-        if (cnt == NULL || PyLong_AsLong(cnt) != 0) {
-            b->modes = TD_MODES_SOME;
-        }
-        PyErr_Clear();
-        Py_XDECREF(cnt);
-    }
-    if (b->modes == TD_MODES_UNKNOWN) {
-        b->modes = TD_MODES_NONE;
-    }
-    return b->modes == TD_MODES_NONE;
 }
 
 /* ---- types that torch lacks ---------------------------------------------------------
@@ -309,7 +290,7 @@ array_tensor(td_builder_t *b, PyObject *value)
 {
     PyObject *conversion = b->tables.as_tensor; /* borrowed */
 
-    if ((PyObject *)Py_TYPE(value) == b->tables.ndarray && no_modes(b)) {
+    if ((PyObject *)Py_TYPE(value) == b->tables.ndarray && td_no_modes(b)) {
         int plain = is_plain(b, value);
 
         if (plain < 0) {
@@ -440,7 +421,7 @@ dtype_of(td_builder_t *b, PyObject *value)
         PyObject *row = PyTuple_GET_ITEM(known, i); /* borrowed */
 
         if (PyTuple_GET_ITEM(row, 0) == (PyObject *)Py_TYPE(value)) {
-            return !b->export_mode && no_modes(b) ? PyTuple_GET_ITEM(row, 1) : NULL;
+            return !b->export_mode && td_no_modes(b) ? PyTuple_GET_ITEM(row, 1) : NULL;
         }
     }
     return NULL;

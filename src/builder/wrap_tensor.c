@@ -20,6 +20,7 @@ note_source(td_builder_t *b, PyObject *tensor, td_src_id_t source)
     td_frame_t      *frame = &b->frame;
     td_id_sources_t *row   = NULL;
     td_src_id_t     *grown = NULL;
+    td_id_sources_t  fresh = {.tensor = tensor, .first = source, .cnt = 1};
 
     /* What was never wrapped before has no row yet. */
     bool known = td_pmap_get(&frame->sizes_by_tensor, tensor) != TD_MAP_NONE;
@@ -30,20 +31,13 @@ note_source(td_builder_t *b, PyObject *tensor, td_src_id_t source)
                   : NULL;
     }
     if (row == NULL) {
-        td_id_sources_t fresh = {.tensor = tensor};
-
-        if (!TD_ARRAY_PUSH(frame->id_sources, fresh)) {
-            return td_stop_nomem(b);
-        }
-        row = &frame->id_sources.at[frame->id_sources.cnt - 1];
+        return TD_ARRAY_PUSH(frame->id_sources, fresh) || td_stop_nomem(b);
     }
     grown = td_alloc_in(b, (row->cnt + 1) * sizeof *grown);
     if (grown == NULL) {
         return false;
     }
-    if (row->cnt > 0) {
-        memcpy(grown, row->sources, row->cnt * sizeof *grown);
-    }
+    memcpy(grown, td_id_sources(row), row->cnt * sizeof *grown);
     grown[row->cnt++] = source;
     row->sources      = grown;
     return true;
@@ -306,7 +300,8 @@ newest_input(td_builder_t *b, uint32_t hash)
 
     for (; frame->inputs_indexed < frame->inputs.cnt; frame->inputs_indexed++) {
         td_input_t *input = &frame->inputs.at[frame->inputs_indexed];
-        void       *key   = (void *)(((uintptr_t)input->hash + 1) << 4);
+        uint32_t    own   = td_source_hash(&frame->sources, input->source);
+        void       *key   = (void *)(((uintptr_t)own + 1) << 4);
 
         input->older = td_pmap_get(&frame->input_by_hash, key);
         if (!td_pmap_put(&frame->input_by_hash, key, frame->inputs_indexed)) {
@@ -319,12 +314,12 @@ newest_input(td_builder_t *b, uint32_t hash)
 
 /* find_input mirrors source in input_source_to_var. */
 static td_input_t *
-find_input(td_builder_t *b, td_at_t const *at, uint32_t *hash)
+find_input(td_builder_t *b, td_at_t const *at)
 {
     td_frame_t *frame = &b->frame;
 
-    *hash = td_source_hash(&frame->sources, at->id);
-    for (uint32_t i = newest_input(b, *hash); i != TD_MAP_NONE; i = frame->inputs.at[i].older) {
+    for (uint32_t i = newest_input(b, td_source_hash(&frame->sources, at->id)); i != TD_MAP_NONE;
+         i          = frame->inputs.at[i].older) {
         td_input_t *input = &frame->inputs.at[i];
 
         if (td_source_equal(&frame->sources, input->source, at->id)) {
@@ -332,6 +327,16 @@ find_input(td_builder_t *b, td_at_t const *at, uint32_t *hash)
         }
     }
     return NULL;
+}
+
+/* stored_input is find_input where the last input may be the one. */
+static td_input_t *
+stored_input(td_builder_t *b, td_at_t const *at)
+{
+    td_frame_t *frame = &b->frame;
+    td_input_t *last  = frame->inputs.cnt == 0 ? NULL : &frame->inputs.at[frame->inputs.cnt - 1];
+
+    return last != NULL && last->source == at->id ? last : find_input(b, at);
 }
 
 bool
@@ -346,7 +351,7 @@ td_input_store(td_builder_t *b, td_at_t const *at, td_var_t *out)
     }
     *stored = *out;
     *out    = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = stored};
-    known   = find_input(b, at, &row.hash);
+    known   = stored_input(b, at);
     if (known != NULL) {
         known->variable = stored;
         return true;
@@ -420,15 +425,31 @@ tensor_match(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_guard_id_t
     return !made->is_strong || td_keep(b, tensor);
 }
 
-/* dict_of gives an instance dict: a new reference, or NULL: stopped.  A fake tensor has one,
-   and is read as far as it need be. */
+/* dict_of gives an instance dict: a new reference, or NULL: stopped.  Torch's own tensors and
+   fake ones have one to be read without asking, once it was made. */
 static PyObject *
 dict_of(td_builder_t *b, PyObject *tensor)
 {
-    PyObject **dict = td_is_fake_tensor(b, tensor) ? _PyObject_GetDictPtr(tensor) : NULL;
+    PyObject **dict = td_is_subclass_tensor(b, tensor) ? NULL : _PyObject_GetDictPtr(tensor);
 
     return dict != NULL && *dict != NULL ? Py_NewRef(*dict)
                                          : td_tensor_attr(b, tensor, b->names.dict);
+}
+
+/* empty_dict gives a dict for all that have nothing in it: nobody changes it, or asks which
+   one it is.  NULL: stopped. */
+static PyObject *
+empty_dict(td_builder_t *b)
+{
+    PyObject *made = b->frame.empty == NULL ? PyDict_New() : NULL; /* owned until kept */
+
+    if (made != NULL && td_keep_steal(b, made)) {
+        b->frame.empty = made;
+    }
+    if (b->frame.empty == NULL && b->stop.kind == TD_STOP_NONE) {
+        td_stop_python(b);
+    }
+    return b->frame.empty;
 }
 
 /* copy_dict mirrors value.__dict__.copy(): a dict of the frame's own.  Asking makes
@@ -441,6 +462,10 @@ copy_dict(td_builder_t *b, PyObject *tensor)
 
     if (dict == NULL) {
         return NULL;
+    }
+    if (PyDict_CheckExact(dict) && PyDict_GET_SIZE(dict) == 0) {
+        Py_DECREF(dict);
+        return empty_dict(b);
     }
     copy = PyDict_Check(dict) ? PyDict_Copy(dict) : NULL;
     Py_DECREF(dict);
@@ -485,11 +510,10 @@ bind_symbols(td_builder_t *b, td_at_t const *at, td_fake_t const *fake)
 }
 
 static bool
-finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, uint32_t hash,
-             td_var_t *out)
+finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *node, td_var_t *out)
 {
     td_var_t      *stored = td_alloc_in(b, sizeof *stored);
-    td_input_t     row    = {.source = at->id, .variable = stored, .hash = hash};
+    td_input_t     row    = {.source = at->id, .variable = stored};
     td_grapharg_t *arg    = td_alloc_in(b, sizeof *arg);
 
     if (stored == NULL || arg == NULL ||
@@ -506,7 +530,7 @@ finish_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_fxnode_t *
 }
 
 static bool
-new_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, uint32_t hash, td_var_t *out)
+new_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_var_t *out)
 {
     td_fxnode_t  *node  = td_graph_input(b, at, (PyObject *)Py_TYPE(tensor));
     td_guard_id_t guard = 0;
@@ -515,7 +539,7 @@ new_input(td_builder_t *b, td_at_t const *at, PyObject *tensor, uint32_t hash, t
         !td_wrap_fx_tensor(b, at, tensor, node, should_specialize(b, at), guard, 0, out)) {
         return false;
     }
-    return finish_input(b, at, tensor, node, hash, out);
+    return finish_input(b, at, tensor, node, out);
 }
 
 /* is_attr mirrors the first condition of wrap_tensor.  An FSDP module is a module too:
@@ -536,20 +560,20 @@ static bool
 input(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
     td_input_t *known     = NULL;
-    uint32_t    hash      = 0;
     int         is_listed = td_is_traceable_subclass(b, at, value);
 
     if (is_listed < 0 || !td_depth_reach(b, TD_REACH_WHERE_IN, at->depth) ||
         !td_hash_source(b, at, "L1034/if/F")) {
         return false;
     }
-    known = find_input(b, at, &hash);
+    /* A source that no other one can be called like is not looked for, and the inputs before it
+       are not hashed until one is. */
+    known = at->fresh && !b->frame.text_mode ? NULL : find_input(b, at);
     if (known != NULL) {
         *out = (td_var_t){.cls = TD_VAR_ALIAS, .of.alias = known->variable};
         return true;
     }
-    return new_input(b, at, value, hash, out) &&
-           (is_listed == 0 || td_wrap_override(b, at, value, out));
+    return new_input(b, at, value, out) && (is_listed == 0 || td_wrap_override(b, at, value, out));
 }
 
 static bool

@@ -197,6 +197,39 @@ td_call_attr(PyObject *object, PyObject *name)
     return result;
 }
 
+PyObject *
+td_call_getter(PyObject *descr, PyObject *object)
+{
+    PyGetSetDef const *def    = ((PyGetSetDescrObject *)descr)->d_getset;
+    PyObject          *result = NULL; /* owned, returned */
+
+    record_name(".", PyDescr_NAME(descr), object);
+    td_py_nomem_hold();
+    result = def->get(object, def->closure);
+    td_py_nomem_release();
+    return result;
+}
+
+PyObject *
+td_call_bare(PyObject *descr, PyObject *object)
+{
+    PyMethodDef const *def     = ((PyMethodDescrObject *)descr)->d_method;
+    PyObject          *no_args = NULL; /* owned: the one empty tuple */
+    PyObject          *result  = NULL; /* owned, returned */
+
+    record_name("", PyDescr_NAME(descr), object);
+    td_py_nomem_hold();
+    if (def->ml_flags & METH_KEYWORDS) {
+        no_args = PyTuple_New(0);
+        result  = ((PyCFunctionWithKeywords)(void (*)(void))def->ml_meth)(object, no_args, NULL);
+    } else {
+        result = def->ml_meth(object, NULL);
+    }
+    td_py_nomem_release();
+    Py_XDECREF(no_args);
+    return result;
+}
+
 int
 td_call_set_attr(PyObject *object, PyObject *name, PyObject *value)
 {

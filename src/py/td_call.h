@@ -39,6 +39,13 @@ PyObject *td_call_method(PyObject *name, PyObject *const *args, size_t nargs);
 /* td_call_attr reads an attribute: getattr(object, name). */
 PyObject *td_call_attr(PyObject *object, PyObject *name);
 
+/* td_call_getter reads an attribute of an object by the getter that its class has for it in C: a
+   PyGetSetDescr that can be read.  td_call_bare calls a method that its class has in C: a
+   PyMethodDescr that takes nothing, or anything and keywords.  Neither looks anything up: the
+   caller knows that the object has the attribute from its class. */
+PyObject *td_call_getter(PyObject *descr, PyObject *object);
+PyObject *td_call_bare(PyObject *descr, PyObject *object);
+
 /* td_call_set_attr sets one; value NULL deletes.  0, or -1 with an exception. */
 int td_call_set_attr(PyObject *object, PyObject *name, PyObject *value);
 
