@@ -239,6 +239,26 @@ ladder(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     return td_stop_unsupported(b, "L743/if/F", __func__, "no rule took the value");
 }
 
+/* is_plain_dict: an exact dict with strs for keys, which no row of the ladder takes before the
+   one of dicts does. */
+static bool
+is_plain_dict(td_builder_t *b, td_at_t const *at, PyObject *value)
+{
+    PyObject  *key = NULL; /* borrowed */
+    Py_ssize_t pos = 0;
+
+    if (!PyDict_CheckExact(value) || value == b->tables.supported_nodes ||
+        td_is_sys_modules(b, at, value) != 0) {
+        return false;
+    }
+    while (PyDict_Next(value, &pos, &key, NULL)) {
+        if (!PyUnicode_CheckExact(key)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 dispatch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
@@ -278,6 +298,10 @@ dispatch(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 #undef UNDONE
 #undef RULE_IF
 #undef UNDONE_IF
+    if (is_plain_dict(b, at, value)) {
+        td_trail_add(b, at, "L411/if/T", "td_wrap_dict");
+        return td_wrap_dict(b, at, value, out);
+    }
     /* "Nested values where types mismatch": what stands in for the value goes on. */
     instead = td_getattr_static(value, b->names.inline_);
     return ladder(b, at, instead == NULL ? value : instead, out);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "builder/td_builder_private.h"
-#include "builder/td_depth.h"
+#include "builder/td_leaf.h"
 #include "py/td_call.h"
 
 /* One dict while it is being wrapped. */
@@ -152,10 +152,14 @@ store_global_weakref(td_builder_t *b, PyObject *name, td_src_id_t source, PyObje
 static bool
 store_keys(td_builder_t *b, td_at_t const *at, pairs_t *pairs)
 {
+    bool is_member =
+        at->cls == TD_SOURCE_CLASS_AttrSource || at->cls == TD_SOURCE_CLASS_ParamBufferSource;
     char text[64];
 
     for (uint32_t i = 0; i < pairs->cnt; i++) {
-        int         is   = td_key_is_tensor(b, at, pairs->keys[i]);
+        int         is   = !is_member && PyUnicode_CheckExact(pairs->keys[i])
+                               ? 0
+                               : td_key_is_tensor(b, at, pairs->keys[i]);
         PyObject   *name = NULL; /* owned until kept */
         td_src_id_t weak = 0;
 
@@ -219,16 +223,24 @@ static bool
 build_values(td_builder_t *b, td_at_t const *at, pairs_t const *pairs, td_guard_id_t guard,
              td_dict_t *dict)
 {
-    td_at_t first = {0};
+    td_at_t first  = {0};
+    bool    leaves = false;
 
     if (!td_children(b, at, TD_SOURCE_CLASS_GetItemSource,
                      pairs->subs == NULL ? TD_PAYLOAD_KEYS : TD_PAYLOAD_SOURCES, pairs->keys,
                      pairs->subs, pairs->cnt, &first)) {
         return false;
     }
+    leaves = td_leaves_of(b, &first, guard);
     for (uint32_t i = 0; i < pairs->cnt; i++) {
         td_at_t child = td_source_nth(&first, i);
 
+        if (leaves && td_leaf_takes(pairs->values[i]) && !b->frame.text_mode) {
+            if (!td_leaf_build(b, &child, pairs->values[i], guard, &dict->items[i])) {
+                return false;
+            }
+            continue;
+        }
         if (!td_build(b, &child, pairs->values[i], &dict->items[i]) ||
             !td_var_add_guards(b, &dict->items[i], guard)) {
             return false;

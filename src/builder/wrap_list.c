@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/td_alloc.h"
-#include "builder/td_depth.h"
+#include "builder/td_leaf.h"
 #include "py/td_call.h"
 
 /* ---- list-likes -------------------------------------------------------------- */
@@ -62,10 +62,19 @@ static bool
 build_items(td_builder_t *b, td_at_t const *first, PyObject *const *values, td_guard_id_t guard,
             td_items_t *items)
 {
+    bool leaves = false;
+
     b->frames += TD_DEPTH_COMP;
+    leaves = td_leaves_of(b, first, guard);
     for (uint32_t i = 0; i < items->cnt; i++) {
         td_at_t child = td_source_nth(first, i);
 
+        if (leaves && td_leaf_takes(values[i]) && !b->frame.text_mode) {
+            if (!td_leaf_build(b, &child, values[i], guard, &items->items[i])) {
+                return false;
+            }
+            continue;
+        }
         if (!td_build(b, &child, values[i], &items->items[i]) ||
             !td_var_add_guards(b, &items->items[i], TD_PLANT(MEMBER_UNGUARDED) ? 0 : guard)) {
             return false;
