@@ -39,7 +39,7 @@ from torch._dynamo.variables.base import VariableTracker
 from torch._guards import TracingContext, tracing
 
 from . import config as config_names
-from . import methods, records, state
+from . import calls, methods, records, state
 
 # ---- kinds of outcome (td_outcome_kind_t says the same in C) ----------------
 
@@ -160,8 +160,8 @@ def _method(frame: Frame, row_args: tuple, value: Any) -> Any:
     return row.function(frame, *operands)
 
 
-def _compile(frame: Frame, row: Callable, value: Any) -> Any:
-    return row(frame, value if type(value) is tuple else (value,))
+def _compile(frame: Frame, row: Callable, value: Any) -> None:
+    row(frame, value if type(value) is tuple else (value,))
 
 
 def _do(frame: Frame, _: None, value: Any) -> Any:
@@ -330,11 +330,12 @@ class Frame:
     values       for each step what was returned, or the exception (without traceback)
     internal     for each step whether it is an exception of no expected class
     records      for each step the operator records of it (tandem.oracle.records), else None
+    notify       what is told of the builder calls inside a compile step (tandem.oracle.calls)
     """
 
     __slots__ = (
         "steps", "tx", "output", "f_locals", "f_globals", "frame_state", "sources",
-        "kinds", "values", "internal", "records", "_entries", "_tracing", "_program", "_running", "__weakref__",
+        "kinds", "values", "internal", "records", "notify", "_entries", "_tracing", "_program", "_running", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, program: Program, steps: list, constraints: list | None) -> None:
@@ -347,6 +348,7 @@ class Frame:
         self.values: list[Any] = [None] * len(steps)
         self.internal = [False] * len(steps)
         self.records: list[list[dict] | None] = [None] * len(steps)
+        self.notify: Callable = lambda event, context: None
         self._running = 0
         self.frame_state = program.frame_state
         self.f_locals, self.f_globals = scopes(steps)
@@ -381,6 +383,10 @@ class Frame:
         self.records[self._running] = []
         return records.Recording(self.records[self._running])
 
+    def watch(self) -> calls.Watch:
+        """Sees the builder calls that the compiler makes, and tells `notify`."""
+        return calls.Watch(lambda event, context: self.notify(event, context), is_internal)
+
     def note(self, record: dict) -> None:
         """Keeps a record of the running step."""
         if self.records[self._running] is None:
@@ -394,7 +400,7 @@ class Frame:
         value = self.steps[index][1]
         self._running = index
         records.running = self
-        if entry is _do:
+        if entry is _do or entry is _compile:
             entry(self, prepared, value)
             self.kinds[index] = DO
             return DO

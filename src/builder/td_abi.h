@@ -71,11 +71,17 @@ typedef struct {
      ["other", name, module, class]         anything else, by its class
      ["strange", class]       what a record cannot say */
 
-/* A state record: the context that a frame starts from.  NULL means fresh.  All
-   texts are canonical bytes of the record class of the schema that names them. */
+/* A state record: a context as it is when a frame begins or a root is to be built.  NULL
+   means fresh.  Where it belongs to somebody else, more may happen in it between two
+   roots than the roots did: a subject starts from it, or says that it cannot.  Words that
+   a spec has only there, since a context has what a program cannot name:
+
+     ("node", name)                        an operand: the node of the graph that is called so
+     ("option", "given", ((source_spec, kind, is_volatile), ...))
+                                           the guards that wrap_fx_proxy is given */
 typedef struct {
     size_t         struct_sz;
-    uint8_t const *bytes; /* canonical bytes of a Frame record without roots */
+    uint8_t const *bytes; /* canonical bytes of a Frame record: the roots so far are in it */
     size_t         bytes_sz;
 } td_abi_state_v1;
 
@@ -100,6 +106,10 @@ typedef struct {
                                  "no operator record" */
     size_t    step_idx; /* of this root among all steps of the frame, which ("ref", i)
                                  counts */
+    /* The context as somebody else's frame has it right before the root, read from there: the
+       root is to be built on it.  NULL: the frame is the subject's own, as its roots left it. */
+    td_abi_state_v1 const *state;
+    int recursion_left; /* with a state: as td_abi_frame_v1 has it, where the call is made */
 } td_abi_root_v1;
 
 /* ---- out ----------------------------------------------------------------- */

@@ -281,6 +281,8 @@ typedef struct {
     PyObject     *constraints; /* owned */
     int           recursion_left;
     bool          has_state;  /* the frame starts from a state record */
+    uint32_t      timestamp;    /* of the output graph; somebody else's goes on between roots, */
+    uint32_t      random_calls; /* and so do the random numbers that its translator drew */
     uint32_t      root_trail; /* index of the running root's first decision */
     uint32_t      epoch;      /* of marks on payloads */
     td_changes_t *changes; /* owned: how the program's objects looked when the frame was opened */
@@ -333,6 +335,8 @@ typedef struct {
     td_stop_t        stop;         /* why the running root stopped */
     td_at_t          moved;   /* the source that the last _wrap left its builder with, where it is
                                 another than it had; else id 0 */
+    td_abi_state_v1 const *context; /* borrowed: what the running root is to be built on, where the
+                                       frame is somebody else's; or NULL */
     PyObject        *records; /* borrowed: operator records of the running root, or NULL */
     Py_ssize_t       record_idx; /* the next of them */
     PyObject        *value;      /* borrowed from the frame's keep (td_value.h): what the running
@@ -403,6 +407,9 @@ void td_reserve(td_builder_t *b, uint32_t cnt);
 
 /* td_make_source reads a source spec; the source has id 0 when it stopped. */
 bool td_make_source(td_builder_t *b, PyObject *spec, td_at_t *at);
+
+/* td_spell_source: the same for a source that no root is built under. */
+bool td_spell_source(td_builder_t *b, PyObject *spec, td_at_t *at);
 
 /* td_children makes the sources of a container's members. */
 bool td_children(td_builder_t *b, td_at_t const *base, td_source_class_t cls,
@@ -484,6 +491,22 @@ td_fxnode_t *td_graph_call(td_builder_t *b, PyObject *callee, PyObject *name, Py
 
 /* td_wrap_fx_call mirrors wrap_fx_proxy on a node that calls something. */
 bool td_wrap_fx_call(td_builder_t *b, td_fxnode_t *node, td_var_t *out);
+
+/* td_context_read takes over from the record what only its owner changes.  False: stopped. */
+bool td_context_read(td_builder_t *b);
+
+/* td_context_begin says whether the running root can be built here: somebody else's context
+   must be what this builder's roots made of it.  False: stopped.  Where there is no such
+   context it can. */
+bool td_context_begin(td_builder_t *b);
+
+/* td_context_guards finds the guards that a call in somebody else's context was given (rows of
+   td_abi.h), which roots before it made.  False: stopped. */
+bool td_context_guards(td_builder_t *b, PyObject *rows, td_more_t const **out);
+
+/* td_context_node finds the node that an operand ("node", name) stands for; *found is NULL
+   where arg is no such operand.  False: stopped. */
+bool td_context_node(td_builder_t *b, PyObject *arg, td_fxnode_t **found);
 
 /* td_build_fx runs a root of entry fxcall or fxmethod. */
 bool td_build_fx(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, td_var_t *out);

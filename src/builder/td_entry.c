@@ -7,7 +7,7 @@ static bool
 sourceless(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
 {
     (void)at;
-    return td_build_sourceless(b, in->value, out);
+    return td_context_begin(b) && td_build_sourceless(b, in->value, out);
 }
 
 /* An operand of a spec: a tuple of arguments (a list is taken for one). */
@@ -48,13 +48,14 @@ method(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
     if (!PyTuple_CheckExact(args)) {
         return td_stop_unsupported(b, "L211/fn/entered", __func__, "arguments that are no tuple");
     }
-    return td_call_listed(b, PyTuple_GET_ITEM(in->spec, 1), args, out);
+    return td_context_begin(b) && td_call_listed(b, PyTuple_GET_ITEM(in->spec, 1), args, out);
 }
 
 static bool
 from_source(td_builder_t *b, td_abi_root_v1 const *in, td_at_t *at, td_var_t *out)
 {
-    return td_make_source(b, in->spec, at) && td_build(b, at, in->value, out);
+    return td_context_begin(b) && td_make_source(b, in->spec, at) &&
+           td_build(b, at, in->value, out);
 }
 
 typedef struct {

@@ -104,6 +104,12 @@ ambient(td_builder_t *b)
    root does not have: the measuring script's. */
 enum { FRAMES_MEASURED = 3 };
 
+void
+td_frame_deepen(td_builder_t *b, int recursion_left)
+{
+    b->frame.recursion_left = recursion_left + FRAMES_MEASURED;
+}
+
 bool
 td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
 {
@@ -123,7 +129,7 @@ td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
     frame->f_locals       = Py_NewRef(in->f_locals);
     frame->f_globals      = Py_NewRef(in->f_globals);
     frame->constraints    = Py_NewRef(in->constraints == NULL ? Py_None : in->constraints);
-    frame->recursion_left = in->recursion_left + FRAMES_MEASURED;
+    td_frame_deepen(b, in->recursion_left);
     frame->text_mode =
         b->state.cnt > 0 && !TD_PLANT(STATE_FORGOTTEN); /* names of earlier frames may come again */
     frame->changes = td_changes_new(b->objects);

@@ -45,6 +45,9 @@ read_option(td_builder_t *b, PyObject *option, td_fx_options_t *options)
     } else if (is_word(option, "no_guards")) {
         options->guards_given = true;
         options->guard        = 0;
+    } else if (b->context != NULL && is_word(option, "given")) {
+        options->guards_given = true;
+        return td_context_guards(b, PyTuple_GET_ITEM(option, 2), &options->more);
     } else if (is_word(option, "specialize")) {
         options->should_specialize = true;
     } else if (is_word(option, "not_translator")) {

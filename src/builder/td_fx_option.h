@@ -7,7 +7,8 @@
 typedef struct {
     PyObject     *example;      /* borrowed from the spec; NULL: none is given */
     td_at_t       source;       /* id 0: none, or None */
-    td_guard_id_t guard;        /* 0: none */
+    td_guard_id_t    guard;     /* 0: none */
+    td_more_t const *more;      /* others beside it; NULL: none */
     bool          guards_given; /* the word `guards` was, be it None */
     bool          should_specialize;
     bool          no_translator; /* it is called with something else as its tx */

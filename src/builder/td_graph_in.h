@@ -111,6 +111,7 @@ struct td_fxnode {
     char const     *name; /* in the arena */
     char const     *target;
     size_t          name_sz, target_sz;
+    uint32_t        timestamp;   /* of the frame, when the node was made */
     PyObject       *type;        /* borrowed class, or NULL for None */
     td_grapharg_t  *grapharg;    /* NULL: no such meta key */
     td_fake_t      *example;     /* NULL: no such meta key, or number */

@@ -390,7 +390,8 @@ meta(td_look_t *look, td_fxnode_t const *node)
 {
     td_fields_t fields = {0};
 
-    td_fields_put(&fields, TD_FIELD_NodeMeta_creation_timestamp, td_obs_int(look->obs, 0));
+    td_fields_put(&fields, TD_FIELD_NodeMeta_creation_timestamp,
+                  td_obs_int(look->obs, node->timestamp));
     td_fields_put(&fields, TD_FIELD_NodeMeta_grapharg, grapharg(look, node->grapharg));
     td_fields_put(&fields, TD_FIELD_NodeMeta_tensor_dict, tensor_dict(look, node->tensor_dict));
     td_fields_put(&fields, TD_FIELD_NodeMeta_example_value, example_value(look, node));

@@ -511,7 +511,8 @@ output(td_look_t *look)
     td_fields_put(&fields, TD_FIELD_OutputGraph_has_user_defined_allowed_in_graph,
                   td_obs_bool(obs, look->b->frame.user_allowed));
     td_fields_put(&fields, TD_FIELD_OutputGraph_export, td_obs_bool(obs, look->b->export_mode));
-    td_fields_put(&fields, TD_FIELD_OutputGraph_timestamp, td_obs_int(obs, 0));
+    td_fields_put(&fields, TD_FIELD_OutputGraph_timestamp,
+                  td_obs_int(obs, look->b->frame.timestamp));
     return td_obs_record(obs, TD_CLASS_OutputGraph, fields.at, fields.cnt);
 }
 
@@ -531,7 +532,8 @@ translator(td_look_t *look)
 {
     td_fields_t fields = {0};
 
-    td_fields_put(&fields, TD_FIELD_InstructionTranslator_random_calls, td_obs_int(look->obs, 0));
+    td_fields_put(&fields, TD_FIELD_InstructionTranslator_random_calls,
+                  td_obs_int(look->obs, look->b->frame.random_calls));
     td_fields_put(&fields, TD_FIELD_InstructionTranslator_nn_module_stack,
                   td_form_typed(look->obs, "dict", td_obs_list(look->obs, NULL, 0)));
     td_fields_put(&fields, TD_FIELD_InstructionTranslator_mutated_closure_cell_contents,

@@ -212,3 +212,10 @@ td_make_source(td_builder_t *b, PyObject *spec, td_at_t *at)
     *at = (td_at_t){0};
     return make(b, spec, at) && note_root(b, at);
 }
+
+bool
+td_spell_source(td_builder_t *b, PyObject *spec, td_at_t *at)
+{
+    *at = (td_at_t){0};
+    return make(b, spec, at);
+}

@@ -206,7 +206,7 @@ build(td_builder_t *b, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
         td_stop_unsupported(b, "L211/fn/entered", __func__,
                             "a frame that starts from somebody else's state");
     } else {
-        (void)td_enter(b, in, &at, &var);
+        (void)(td_context_read(b) && td_enter(b, in, &at, &var));
     }
     if (b->stop.kind == TD_STOP_NONE || b->stop.kind == TD_STOP_EXCEPTION) {
         (void)note(b, &at, in->step_idx, &var);
@@ -218,6 +218,9 @@ build(td_builder_t *b, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
         out->function = b->frame.trail.at[b->frame.root_trail].function;
     }
 }
+
+#define ROOT_HAS(in, member) \
+    ((in)->struct_sz >= offsetof(td_abi_root_v1, member) + sizeof(in)->member)
 
 static int
 root(void *self, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
@@ -233,13 +236,18 @@ root(void *self, td_abi_root_v1 const *in, td_abi_outcome_v1 *out)
 
     b->stop             = (td_stop_t){0};
     b->frames           = 0;
+    b->context          = ROOT_HAS(in, recursion_left) ? in->state : NULL;
     b->records          = in->records;
     b->record_idx       = 0;
     b->value            = NULL;
     b->modes            = TD_MODES_UNKNOWN;
     b->frame.root_trail = b->frame.trail.cnt;
+    if (b->context != NULL) {
+        td_frame_deepen(b, in->recursion_left);
+    }
     build(b, in, out);
     b->records = NULL;
+    b->context = NULL;
     if (b->stop.kind == TD_STOP_FAILED) {
         return -1;
     }

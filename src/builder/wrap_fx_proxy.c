@@ -25,6 +25,7 @@ static void
 put(td_fx_options_t const *options, td_var_t *out)
 {
     out->guard  = options->guard;
+    out->more   = options->more;
     out->source = options->source.id;
 }
 
@@ -614,6 +615,11 @@ wrap_node(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, td
     if (options->guard != 0 && !TD_ARRAY_PUSH(b->frame.output_guards, options->guard)) {
         return td_stop_nomem(b);
     }
+    for (td_more_t const *more = options->more; more != NULL; more = more->next) {
+        if (!TD_ARRAY_PUSH(b->frame.output_guards, more->guard)) {
+            return td_stop_nomem(b);
+        }
+    }
     if (!told_twice(b, node)) {
         return false;
     }
@@ -637,13 +643,18 @@ proxies(td_builder_t *b, PyObject *args)
 
     for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(args); i++) {
         PyObject *arg   = PyTuple_GET_ITEM(args, i); /* borrowed */
-        td_var_t *found = NULL;
+        td_var_t    *found = NULL;
+        td_fxnode_t *node  = NULL;
 
-        if (!td_operand_step(b, arg, &found)) {
+        if (!td_context_node(b, arg, &node) || !td_operand_step(b, arg, &found)) {
             Py_CLEAR(made);
             break;
         }
-        arg = found == NULL ? Py_NewRef(arg) : td_operand_proxy(b, found);
+        if (node != NULL) {
+            arg = td_value_new(b, TD_VALUE_NODE, node);
+        } else {
+            arg = found == NULL ? Py_NewRef(arg) : td_operand_proxy(b, found);
+        }
         if (arg == NULL) {
             Py_CLEAR(made);
         } else {
@@ -686,7 +697,8 @@ td_build_fx(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, t
     }
     node = node_of(b, callee, name, rest);
     Py_DECREF(rest);
-    if (node == NULL || (options.twice && !wrap_node(b, &options, node, out))) {
+    if (node == NULL || !td_context_begin(b) ||
+        (options.twice && !wrap_node(b, &options, node, out))) {
         return false;
     }
     return wrap_node(b, &options, node, out);

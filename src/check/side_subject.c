@@ -166,33 +166,47 @@ td_side_frames_alloc(td_live_t const *live, td_run_t *out)
     return TD_OK;
 }
 
-td_status_t
-td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *live, td_run_t *out)
+/* program_open opens the subject's program under run's config. */
+static td_status_t
+program_open(td_subject_run_t *run, int export_mode, size_t frame_cnt)
 {
-    td_status_t     status;
-    side_subject_t *subject = subject_of(side);
+    td_status_t     status  = TD_OK;
+    side_subject_t *subject = subject_of(run->side);
 
-    *run = (td_subject_run_t){.side = side, .live = live, .run = out};
-    TD_TRY(td_side_frames_alloc(live, out));
-    run->config = td_reference_config(subject->reference, live->config);
-    run->tables = run->config == NULL ? NULL : td_reference_tables(subject->reference);
+    run->tables = td_reference_tables(subject->reference);
     if (run->tables == NULL) {
         return TD_PYERR;
     }
     td_abi_program_v1 program = {
         .struct_sz   = sizeof program,
-        .objects     = live->objects,
+        .objects     = run->live->objects,
         .config      = run->config,
         .tables      = run->tables,
         .revision    = subject->revision,
-        .export_mode = live->export_mode,
-        .no_trail    = !side->want_trail,
-        .frame_cnt   = out->frame_cnt,
+        .export_mode = export_mode,
+        .no_trail    = !run->side->want_trail,
+        .frame_cnt   = frame_cnt,
     };
     if (WATCHED(subject->table->program_open(&program, &run->self)) != 0) {
         return broken(run, "program_open");
     }
     TD_TRY(quiet(run, "program_open"));
+done:
+    return status;
+}
+
+td_status_t
+td_subject_run_open(td_subject_run_t *run, td_side_t *side, td_live_t const *live, td_run_t *out)
+{
+    td_status_t status;
+
+    *run = (td_subject_run_t){.side = side, .live = live, .run = out};
+    TD_TRY(td_side_frames_alloc(live, out));
+    run->config = td_reference_config(subject_of(side)->reference, live->config);
+    if (run->config == NULL) {
+        return TD_PYERR;
+    }
+    TD_TRY(program_open(run, live->export_mode, out->frame_cnt));
 done:
     return status;
 }
@@ -226,6 +240,7 @@ td_subject_run_frame(td_subject_run_t *run, size_t frame_idx)
         return broken(run, "frame_open");
     }
     run->frame_idx = frame_idx;
+    run->frame     = &run->run->frames[frame_idx];
     run->open      = true;
     run->stopped   = false;
     TD_TRY(quiet(run, "frame_open"));
@@ -282,14 +297,35 @@ records_of(td_subject_run_t *run, size_t step_idx, PyObject **records)
     return *records == NULL ? TD_PYERR : TD_OK;
 }
 
+/* root_give has the subject build one root. */
 static td_status_t
-root_build(td_subject_run_t *run, PyObject *step, size_t step_idx, td_outcome_t *out)
+root_give(td_subject_run_t *run, td_abi_root_v1 const *root, td_outcome_t *out)
 {
     td_status_t       status;
     side_subject_t   *subject = subject_of(run->side);
     td_abi_outcome_v1 outcome = {.struct_sz = sizeof outcome};
-    PyObject         *records = NULL; /* owned */
-    int               result  = 0;
+
+    if (WATCHED(subject->table->root(run->self, root, &outcome)) != 0) {
+        return broken(run, "root");
+    }
+    out->kind = outcome_kind(outcome.kind);
+    if (out->kind == TD_OUTCOME_NOT_RUN) {
+        return broken(run, "root (outcome of no known kind)");
+    }
+    out->arm      = keep(&run->run->arena, outcome.arm);
+    out->why      = keep(&run->run->arena, outcome.why);
+    out->function = keep(&run->run->arena, outcome.function);
+    run->stopped  = out->kind == TD_OUTCOME_UNSUPPORTED || out->kind == TD_OUTCOME_POISONED;
+    TD_TRY(quiet(run, "root"));
+done:
+    return status;
+}
+
+static td_status_t
+root_build(td_subject_run_t *run, PyObject *step, size_t step_idx, td_outcome_t *out)
+{
+    td_status_t status;
+    PyObject   *records = NULL; /* owned */
 
     TD_TRY(records_of(run, step_idx, &records));
     td_abi_root_v1 root = {
@@ -299,21 +335,7 @@ root_build(td_subject_run_t *run, PyObject *step, size_t step_idx, td_outcome_t 
         .records   = records,
         .step_idx  = step_idx,
     };
-    result = WATCHED(subject->table->root(run->self, &root, &outcome));
-    if (result != 0) {
-        status = broken(run, "root");
-        goto done;
-    }
-    out->kind = outcome_kind(outcome.kind);
-    if (out->kind == TD_OUTCOME_NOT_RUN) {
-        status = broken(run, "root (outcome of no known kind)");
-        goto done;
-    }
-    out->arm      = keep(&run->run->arena, outcome.arm);
-    out->why      = keep(&run->run->arena, outcome.why);
-    out->function = keep(&run->run->arena, outcome.function);
-    run->stopped  = out->kind == TD_OUTCOME_UNSUPPORTED || out->kind == TD_OUTCOME_POISONED;
-    TD_TRY(quiet(run, "root"));
+    TD_TRY(root_give(run, &root, out));
 done:
     Py_XDECREF(records);
     return status;
@@ -323,6 +345,12 @@ bool
 td_step_is_do(PyObject *step)
 {
     return is_word(PyTuple_GET_ITEM(PyTuple_GET_ITEM(step, 0), 0), "do");
+}
+
+bool
+td_step_is_compile(PyObject *step)
+{
+    return is_word(PyTuple_GET_ITEM(PyTuple_GET_ITEM(step, 0), 0), "compile");
 }
 
 td_status_t
@@ -341,6 +369,17 @@ td_subject_run_step(td_subject_run_t *run, size_t step_idx, bool build)
         result = PyObject_CallNoArgs(PyTuple_GET_ITEM(step, 1));
         Py_XDECREF(result);
         return result == NULL ? TD_PYERR : TD_OK;
+    }
+    if (td_step_is_compile(step)) {
+        /* Its builder calls are roots of contexts that only the reference makes. */
+        out->kind = TD_OUTCOME_DO;
+        if (!run->live->shared) {
+            out->kind     = TD_OUTCOME_UNSUPPORTED;
+            out->arm      = "L211/fn/entered";
+            out->why      = "the compiler's calls, without the reference beside";
+            out->function = __func__;
+        }
+        return TD_OK;
     }
     if (!build || run->stopped) {
         return TD_OK;
@@ -382,7 +421,7 @@ trail_row(void *ctx, char const *path, char const *arm, char const *function)
 {
     td_subject_run_t *run   = ctx;
     td_arena_t       *arena = &run->run->arena;
-    td_run_frame_t   *frame = &run->run->frames[run->frame_idx];
+    td_run_frame_t   *frame = run->frame;
 
     if (frame->trail_cnt == run->trail_cap) {
         size_t        cap  = run->trail_cap * 2 + 64;
@@ -427,13 +466,14 @@ frame_close(td_subject_run_t *run)
     Py_CLEAR(run->locals);
 }
 
-td_status_t
-td_subject_run_end(td_subject_run_t *run)
+/* frame_observe keeps what the open frame holds now. */
+static td_status_t
+frame_observe(td_subject_run_t *run)
 {
     td_status_t     status;
     sink_t          sink    = {0};
     side_subject_t *subject = subject_of(run->side);
-    td_run_frame_t *frame   = &run->run->frames[run->frame_idx];
+    td_run_frame_t *frame   = run->frame;
 
     if (WATCHED(subject->table->frame_observe(run->self, sink_put, &sink)) != 0) {
         status = broken(run, "frame_observe");
@@ -447,9 +487,19 @@ td_subject_run_end(td_subject_run_t *run)
         goto done;
     }
     TD_TRY(quiet(run, "frame_observe"));
-    TD_TRY(trail_take(run));
 done:
     td_free(sink.bytes);
+    return status;
+}
+
+td_status_t
+td_subject_run_end(td_subject_run_t *run)
+{
+    td_status_t status;
+
+    TD_TRY(frame_observe(run));
+    TD_TRY(trail_take(run));
+done:
     frame_close(run);
     return status;
 }
@@ -466,6 +516,144 @@ td_subject_run_close(td_subject_run_t *run)
     }
     Py_CLEAR(run->tables);
     Py_CLEAR(run->config);
+}
+
+/* ---- somebody else's context -------------------------------------------------- */
+
+td_status_t
+td_subject_context_open(td_subject_run_t *run, td_side_t *side, td_live_t const *live,
+                        td_run_t *out, PyObject *context)
+{
+    td_status_t status;
+    PyObject   *own = NULL; /* owned */
+
+    *run        = (td_subject_run_t){.side = side, .live = live, .run = out};
+    run->config = td_reference_config(subject_of(side)->reference, live->config);
+    own         = PyObject_GetAttrString(context, "config");
+    if (run->config == NULL || own == NULL || PyDict_Update(run->config, own) < 0) {
+        status = TD_PYERR;
+        goto done;
+    }
+    TD_TRY(program_open(run, 0, 0));
+done:
+    Py_XDECREF(own);
+    return status;
+}
+
+td_status_t
+td_subject_context_begin(td_subject_run_t *run, td_reference_call_t const *call)
+{
+    td_status_t     status;
+    side_subject_t *subject = subject_of(run->side);
+
+    run->locals  = PyObject_GetAttrString(call->context, "f_locals");
+    run->globals = PyObject_GetAttrString(call->context, "f_globals");
+    if (run->locals == NULL || run->globals == NULL) {
+        return TD_PYERR;
+    }
+    run->frame = td_run_context_add(run->run);
+    if (run->frame == NULL) {
+        return TD_NOMEM;
+    }
+    td_abi_frame_v1 frame = {
+        .struct_sz      = sizeof frame,
+        .f_locals       = run->locals,
+        .f_globals      = run->globals,
+        .constraints    = Py_None,
+        .recursion_left = call->recursion_left,
+    };
+    if (WATCHED(subject->table->frame_open(run->self, &frame)) != 0) {
+        return broken(run, "frame_open");
+    }
+    run->open    = true;
+    run->stopped = false;
+    TD_TRY(quiet(run, "frame_open"));
+done:
+    return status;
+}
+
+/* untold gives why nobody can be given the call; "": somebody can.  NULL: an exception. */
+static char const *
+untold(td_subject_run_t *run, td_reference_call_t const *call)
+{
+    PyObject   *list = PyObject_GetAttrString(call->context, "untold"); /* owned */
+    PyObject   *why  = list == NULL ? NULL : PyList_GetItem(list, (Py_ssize_t)call->step_idx);
+    char const *text = why == NULL ? NULL : why == Py_None ? "" : PyUnicode_AsUTF8(why);
+
+    text = text == NULL ? NULL : keep(&run->run->arena, text);
+    Py_XDECREF(list);
+    return text;
+}
+
+static td_status_t
+call_give(td_subject_run_t *run, td_reference_call_t const *call, td_outcome_t *out)
+{
+    td_status_t     status  = TD_PYERR;
+    PyObject       *steps   = PyObject_GetAttrString(call->context, "steps"); /* owned */
+    PyObject       *step    = NULL;                                           /* borrowed */
+    PyObject       *records = NULL;                                           /* owned */
+    td_abi_state_v1 state   = {
+          .struct_sz = sizeof state, .bytes = call->state, .bytes_sz = call->state_sz};
+
+    step = steps == NULL ? NULL : PyList_GetItem(steps, (Py_ssize_t)call->step_idx);
+    if (step == NULL) {
+        goto done;
+    }
+    records = call->records == NULL ? NULL : td_records_read(call->records);
+    if (call->records != NULL && records == NULL) {
+        goto done;
+    }
+    td_abi_root_v1 root = {
+        .struct_sz      = sizeof root,
+        .spec           = PyTuple_GET_ITEM(step, 0),
+        .value          = PyTuple_GET_ITEM(step, 1),
+        .records        = records,
+        .step_idx       = call->step_idx,
+        .state          = &state,
+        .recursion_left = call->recursion_left,
+    };
+    TD_TRY(root_give(run, &root, out));
+    TD_TRY(frame_observe(run));
+done:
+    Py_XDECREF(records);
+    Py_XDECREF(steps);
+    return status;
+}
+
+td_status_t
+td_subject_context_call(td_subject_run_t *run, td_reference_call_t const *call)
+{
+    td_outcome_t *out = NULL;
+    char const   *why = untold(run, call);
+
+    if (why == NULL) {
+        return TD_PYERR;
+    }
+    if (!td_run_step_add(run->run, run->frame)) {
+        return TD_NOMEM;
+    }
+    out = &run->frame->outcomes[call->step_idx];
+    if (!call->wanted || run->stopped) {
+        return TD_OK;
+    }
+    if (why[0] == '\0') {
+        return call_give(run, call, out);
+    }
+    out->kind     = TD_OUTCOME_UNSUPPORTED;
+    out->arm      = "L211/fn/entered";
+    out->why      = why;
+    out->function = __func__;
+    run->stopped  = true;
+    return TD_OK;
+}
+
+td_status_t
+td_subject_context_end(td_subject_run_t *run)
+{
+    td_status_t status = run->open ? trail_take(run) : TD_OK;
+
+    frame_close(run);
+    return status;
 }
 
 /* ---- the side -------------------------------------------------------------- */

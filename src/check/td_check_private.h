@@ -41,7 +41,8 @@ typedef struct {
 typedef struct {
     char const ***entries;  /* [frame][step], in the check's arena */
     size_t       *step_cnt; /* [frame] */
-    size_t        frame_cnt;
+    size_t        frame_cnt; /* with the contexts that compile steps made, once they are known */
+    size_t        live_cnt;  /* of the program itself */
 } td_plan_t;
 
 /* td_maker_make makes one side's objects, after resetting the process. */
@@ -51,9 +52,11 @@ td_status_t td_maker_make(td_check_t *check, td_maker_t const *maker, td_live_t 
    that is not: a case may give other frames at another call, TD_PYERR then. */
 td_status_t td_plan_hold(td_check_t *check, td_live_t const *live, td_plan_t *plan);
 
-/* A frame's record holds roots only: td_plan_is_root says whether a step is one,
+/* A frame's record holds roots only: td_plan_is_root says whether a step is one (a compile
+   step is none: the calls in its contexts are), td_plan_is_compile whether it makes contexts,
    td_plan_root the index it has among the frame's roots. */
 bool   td_plan_is_root(td_plan_t const *plan, size_t frame, size_t step);
+bool   td_plan_is_compile(td_plan_t const *plan, size_t frame, size_t step);
 size_t td_plan_root(td_plan_t const *plan, size_t frame, size_t step);
 
 /* td_pair_run runs both sides, each on objects of its own (or both beside each

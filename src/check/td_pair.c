@@ -93,6 +93,7 @@ static td_status_t
 plan_make(td_check_t *check, td_live_t const *live, td_plan_t *plan)
 {
     plan->frame_cnt = (size_t)PyList_GET_SIZE(live->frames);
+    plan->live_cnt  = plan->frame_cnt;
     plan->entries   = td_arena_alloc(&check->arena, plan->frame_cnt * sizeof *plan->entries);
     plan->step_cnt  = td_arena_alloc(&check->arena, plan->frame_cnt * sizeof *plan->step_cnt);
     if (plan->entries == NULL || plan->step_cnt == NULL) {
@@ -137,10 +138,10 @@ plan_fits(td_live_t const *live, td_plan_t const *plan)
 {
     size_t cnt = (size_t)PyList_GET_SIZE(live->frames);
 
-    if (cnt != plan->frame_cnt) {
+    if (cnt != plan->live_cnt) {
         PyErr_Format(PyExc_TypeError,
                      "frames() gave %zu frames, then %zu: it must give the same at every call",
-                     plan->frame_cnt, cnt);
+                     plan->live_cnt, cnt);
         return TD_PYERR;
     }
     for (size_t frame = 0; frame < cnt; frame++) {
@@ -161,9 +162,97 @@ td_plan_hold(td_check_t *check, td_live_t const *live, td_plan_t *plan)
 }
 
 bool
+td_plan_is_compile(td_plan_t const *plan, size_t frame, size_t step)
+{
+    return strcmp(plan->entries[frame][step], "compile") == 0;
+}
+
+bool
 td_plan_is_root(td_plan_t const *plan, size_t frame, size_t step)
 {
-    return strcmp(plan->entries[frame][step], "do") != 0;
+    return strcmp(plan->entries[frame][step], "do") != 0 &&
+           !td_plan_is_compile(plan, frame, step);
+}
+
+static bool
+plan_compiles(td_plan_t const *plan)
+{
+    for (size_t frame = 0; frame < plan->live_cnt; frame++) {
+        for (size_t step = 0; step < plan->step_cnt[frame]; step++) {
+            if (td_plan_is_compile(plan, frame, step)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* plan_grow adds the contexts of run to a plan that has none yet. */
+static td_status_t
+plan_grow(td_check_t *check, td_run_t const *run, td_plan_t *plan)
+{
+    char const ***entries  = td_arena_alloc(&check->arena, run->frame_cnt * sizeof *entries);
+    size_t       *step_cnt = td_arena_alloc(&check->arena, run->frame_cnt * sizeof *step_cnt);
+
+    if (entries == NULL || step_cnt == NULL) {
+        return TD_NOMEM;
+    }
+    memcpy(entries, plan->entries, plan->frame_cnt * sizeof *entries);
+    memcpy(step_cnt, plan->step_cnt, plan->frame_cnt * sizeof *step_cnt);
+    for (size_t frame = plan->frame_cnt; frame < run->frame_cnt; frame++) {
+        size_t cnt = run->frames[frame].outcome_cnt;
+
+        step_cnt[frame] = cnt;
+        entries[frame]  = td_arena_alloc(&check->arena, cnt * sizeof **entries);
+        if (entries[frame] == NULL) {
+            return TD_NOMEM;
+        }
+        for (size_t step = 0; step < cnt; step++) {
+            entries[frame][step] = run->frames[frame].outcomes[step].entry;
+        }
+    }
+    plan->entries   = entries;
+    plan->step_cnt  = step_cnt;
+    plan->frame_cnt = run->frame_cnt;
+    return TD_OK;
+}
+
+static bool
+contexts_fit(td_run_t const *run, td_plan_t const *plan)
+{
+    if (run->frame_cnt != plan->frame_cnt) {
+        return false;
+    }
+    for (size_t frame = plan->live_cnt; frame < plan->frame_cnt; frame++) {
+        if (run->frames[frame].outcome_cnt != plan->step_cnt[frame]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every run of one program makes the same contexts, and both sides the same. */
+static td_status_t
+plan_join(td_check_t *check, td_run_t const runs[TD_SIDE_CNT], td_plan_t *plan)
+{
+    td_status_t     status    = TD_OK;
+    td_run_t const *reference = &runs[TD_SIDE_REFERENCE];
+
+    if (reference->failed != NULL || !plan_compiles(plan)) {
+        return TD_OK;
+    }
+    if (plan->frame_cnt == plan->live_cnt) {
+        TD_TRY(plan_grow(check, reference, plan));
+    }
+    for (size_t which = 0; which < TD_SIDE_CNT; which++) {
+        if (!contexts_fit(&runs[which], plan)) {
+            PyErr_SetString(PyExc_RuntimeError,
+                            "a compile step made other contexts when it was run again");
+            return TD_PYERR;
+        }
+    }
+done:
+    return status;
 }
 
 size_t
@@ -277,21 +366,31 @@ done:
     return status;
 }
 
+/* made_run runs one side on objects that were made for it, which are given back. */
+static td_status_t
+made_run(td_check_t *check, td_which_t which, td_live_t *live, td_run_limit_t const *limit,
+         td_run_t *run)
+{
+    td_status_t status = run_on(check, which, live, limit, run);
+    uint64_t    before = td_clock_ns();
+
+    td_live_clear(live);
+    check->making_ns += td_clock_ns() - before;
+    return status;
+}
+
 static td_status_t
 run_side(td_check_t *check, td_maker_t const *maker, td_which_t which, td_run_limit_t const *limit,
          td_run_t *run, td_plan_t *plan)
 {
     td_status_t status;
     td_live_t   live; /* owned */
-    uint64_t    before = 0;
 
     TD_TRY(td_maker_make(check, maker, &live));
     TD_TRY(td_plan_hold(check, &live, plan));
-    TD_TRY(run_on(check, which, &live, limit, run));
+    return made_run(check, which, &live, limit, run);
 done:
-    before = td_clock_ns();
     td_live_clear(&live);
-    check->making_ns += td_clock_ns() - before;
     return status;
 }
 
@@ -306,36 +405,30 @@ td_pair_run_one(td_check_t *check, td_maker_t const *maker, td_which_t which, td
 /* ---- both ---------------------------------------------------------------------------- */
 
 static td_status_t
-run_shared(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *limit,
-           td_run_t runs[TD_SIDE_CNT], td_plan_t *plan)
+run_shared(td_check_t *check, td_live_t *live, td_run_limit_t const *limit,
+           td_run_t runs[TD_SIDE_CNT])
 {
     td_status_t status;
-    td_live_t   live; /* owned */
 
-    TD_TRY(td_maker_make(check, maker, &live));
-    TD_TRY(td_plan_hold(check, &live, plan));
-    TD_TRY(td_pair_shared(check, &live, limit, runs));
+    live->shared = 1;
+    TD_TRY(td_pair_shared(check, live, limit, runs));
     TD_TRY(lie_tell(check, TD_SIDE_REFERENCE, &runs[TD_SIDE_REFERENCE]));
     TD_TRY(lie_tell(check, TD_SIDE_SUBJECT, &runs[TD_SIDE_SUBJECT]));
 done:
-    td_live_clear(&live);
+    td_live_clear(live);
     return status;
 }
 
-td_status_t
-td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *limit,
-            td_run_t runs[TD_SIDE_CNT], td_plan_t *plan)
+/* run_apart gives each side objects of its own; live are those of the first. */
+static td_status_t
+run_apart(td_check_t *check, td_maker_t const *maker, td_live_t *live, td_run_limit_t const *limit,
+          td_run_t runs[TD_SIDE_CNT], td_plan_t *plan)
 {
     td_status_t status;
     td_which_t  first  = check->swapped ? TD_SIDE_SUBJECT : TD_SIDE_REFERENCE;
     td_which_t  second = check->swapped ? TD_SIDE_REFERENCE : TD_SIDE_SUBJECT;
 
-    td_run_recycle(&runs[TD_SIDE_REFERENCE]);
-    td_run_recycle(&runs[TD_SIDE_SUBJECT]);
-    if (maker->in != NULL && maker->in->shared) {
-        return run_shared(check, maker, limit, runs, plan);
-    }
-    TD_TRY(run_side(check, maker, first, limit, &runs[first], plan));
+    TD_TRY(made_run(check, first, live, limit, &runs[first]));
     /* With nothing to compare it to, the other side is not asked. */
     if (runs[TD_SIDE_REFERENCE].failed == NULL) {
         check->sides[second]->recorded = &runs[first];
@@ -343,6 +436,41 @@ td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *li
     }
 done:
     check->sides[second]->recorded = NULL;
+    return status;
+}
+
+/* Objects that nobody can make twice are shared, and so are those that a subject meets in
+   the compiler's own contexts. */
+static bool
+is_shared(td_check_t const *check, td_maker_t const *maker, td_plan_t const *plan)
+{
+    return (maker->in != NULL && maker->in->shared) ||
+           (!check->recorded && td_side_subject_table(check->sides[TD_SIDE_SUBJECT]) != NULL &&
+            plan_compiles(plan));
+}
+
+td_status_t
+td_pair_run(td_check_t *check, td_maker_t const *maker, td_run_limit_t const *limit,
+            td_run_t runs[TD_SIDE_CNT], td_plan_t *plan)
+{
+    td_status_t status;
+    td_live_t   live; /* owned, handed on */
+
+    td_run_recycle(&runs[TD_SIDE_REFERENCE]);
+    td_run_recycle(&runs[TD_SIDE_SUBJECT]);
+    TD_TRY(td_maker_make(check, maker, &live));
+    status = td_plan_hold(check, &live, plan);
+    if (status != TD_OK) {
+        td_live_clear(&live);
+        return status;
+    }
+    if (is_shared(check, maker, plan)) {
+        TD_TRY(run_shared(check, &live, limit, runs));
+    } else {
+        TD_TRY(run_apart(check, maker, &live, limit, runs, plan));
+    }
+    TD_TRY(plan_join(check, runs, plan));
+done:
     return status;
 }
 

@@ -22,6 +22,8 @@ typedef struct {
     td_run_limit_t const *limit;
     td_run_t             *out; /* the other side's */
     td_subject_run_t      run;
+    td_subject_run_t      inner;       /* in the contexts of compile steps */
+    PyObject             *frame_state; /* owned: that of inner's program, or NULL */
     shot_t               *before; /* one an object: as the reference met it */
     shot_t               *after;  /* as the reference left it */
     size_t                object_cnt;
@@ -193,14 +195,16 @@ done:
     return status;
 }
 
-/* A do step changes the objects for both sides; the reference ran it. */
+/* A do or compile step changes the objects for both sides; the reference ran it. */
 static td_status_t
 step_beside(beside_t *beside, size_t frame_idx, size_t step_idx)
 {
     td_status_t status;
     PyObject   *steps = PyList_GET_ITEM(beside->live->frames, (Py_ssize_t)frame_idx); /* borrowed */
 
-    if (td_step_is_do(PyList_GET_ITEM(steps, (Py_ssize_t)step_idx))) {
+    PyObject   *step  = PyList_GET_ITEM(steps, (Py_ssize_t)step_idx); /* borrowed */
+
+    if (td_step_is_do(step) || td_step_is_compile(step)) {
         TD_TRY(td_subject_run_step(&beside->run, step_idx, false));
     } else {
         TD_TRY(build_beside(beside, frame_idx, step_idx));
@@ -222,6 +226,68 @@ on_step(void *ctx, size_t frame_idx, size_t step_idx)
         return td_subject_run_end(&beside->run);
     }
     return step_beside(beside, frame_idx, step_idx);
+}
+
+/* ---- beside somebody else's calls ------------------------------------------------- */
+
+/* The frames of one frame state are one program. */
+static td_status_t
+inner_open(beside_t *beside, td_reference_call_t const *call)
+{
+    td_status_t status = TD_OK;
+    PyObject   *state  = PyObject_GetAttrString(call->context, "frame_state"); /* owned */
+
+    if (state == NULL) {
+        return TD_PYERR;
+    }
+    if (state != beside->frame_state) {
+        td_subject_run_close(&beside->inner);
+        Py_XSETREF(beside->frame_state, Py_NewRef(state));
+        TD_TRY(td_subject_context_open(&beside->inner, beside->run.side, beside->live, beside->out,
+                                       call->context));
+    }
+    TD_TRY(td_subject_context_begin(&beside->inner, call));
+done:
+    Py_DECREF(state);
+    return status;
+}
+
+static td_status_t
+call_beside(beside_t *beside, td_reference_call_t const *call)
+{
+    td_status_t status;
+    PyObject   *objects = beside->live->objects; /* borrowed */
+
+    TD_TRY(shots_take(objects, beside->after, beside->object_cnt));
+    TD_TRY(shots_restore(objects, beside->before, beside->object_cnt));
+    TD_TRY(td_subject_context_call(&beside->inner, call));
+    TD_TRY(shots_restore(objects, beside->after, beside->object_cnt));
+done:
+    return status;
+}
+
+static td_status_t
+on_call(void *ctx, td_call_event_t event, td_reference_call_t const *call)
+{
+    td_status_t status = TD_OK;
+    beside_t   *beside = ctx;
+
+    switch (event) {
+    case TD_CALL_BEFORE:
+        if (call->step_idx == 0) {
+            TD_TRY(inner_open(beside, call));
+        }
+        TD_TRY(shots_take(beside->live->objects, beside->before, beside->object_cnt));
+        break;
+    case TD_CALL_AFTER:
+        TD_TRY(call_beside(beside, call));
+        break;
+    case TD_CALL_END:
+        TD_TRY(td_subject_context_end(&beside->inner));
+        break;
+    }
+done:
+    return status;
 }
 
 /* The reference against itself on shared objects: one after the other, since a
@@ -266,13 +332,21 @@ td_pair_shared(td_check_t *check, td_live_t const *live, td_run_limit_t const *l
     TD_TRY(beside_open(&beside));
     TD_TRY(td_subject_run_open(&beside.run, subject, live, beside.out));
     td_reference_on_step(check->reference, on_step, &beside);
+    td_reference_on_call(check->reference, on_call, &beside);
     status = check->sides[TD_SIDE_REFERENCE]->run(check->sides[TD_SIDE_REFERENCE], live, limit,
                                                   &runs[TD_SIDE_REFERENCE]);
     td_reference_on_step(check->reference, NULL, NULL);
+    td_reference_on_call(check->reference, NULL, NULL);
+    TD_TRY(status);
+    TD_TRY(td_run_join(beside.out));
 done:
+    if (beside.inner.side != NULL) {
+        td_subject_run_close(&beside.inner);
+    }
     if (beside.run.side != NULL) {
         td_subject_run_close(&beside.run);
     }
+    Py_XDECREF(beside.frame_state);
     shots_clear(beside.before, beside.object_cnt);
     shots_clear(beside.after, beside.object_cnt);
     return status;

@@ -65,8 +65,10 @@ bool td_side_done(td_side_t const *side, char const *arm);
 typedef void (*td_watch_hook_t)(void *ctx, bool inside);
 void td_side_watch(td_watch_hook_t hook, void *ctx);
 
-/* td_step_is_do says whether a step ((spec, object), borrowed) is a do step. */
+/* td_step_is_do says whether a step ((spec, object), borrowed) is a do step,
+   td_step_is_compile whether it runs a function through the compiler. */
 bool td_step_is_do(PyObject *step);
+bool td_step_is_compile(PyObject *step);
 
 /* ---- one root at a time ---------------------------------------------------
 
@@ -83,6 +85,7 @@ typedef struct {
     PyObject        *locals;  /* owned, of the open frame */
     PyObject        *globals; /* owned, of the open frame */
     size_t           frame_idx;
+    td_run_frame_t  *frame;   /* borrowed: what comes out of the open frame */
     bool             open;    /* a frame is open */
     bool             stopped; /* a root was unsupported or poisoned: build no more in this frame */
     size_t           trail_cap;
@@ -94,5 +97,13 @@ td_status_t td_subject_run_frame(td_subject_run_t *run, size_t frame_idx);
 td_status_t td_subject_run_step(td_subject_run_t *run, size_t step_idx, bool build);
 td_status_t td_subject_run_end(td_subject_run_t *run);   /* observe and close the frame */
 void        td_subject_run_close(td_subject_run_t *run); /* whatever is still open */
+
+/* The same in a context of somebody else's, seen call by call (td_reference_call_t): a
+   program for each frame state, a frame for each context. */
+td_status_t td_subject_context_open(td_subject_run_t *run, td_side_t *side, td_live_t const *live,
+                                    td_run_t *out, PyObject *context);
+td_status_t td_subject_context_begin(td_subject_run_t *run, td_reference_call_t const *call);
+td_status_t td_subject_context_call(td_subject_run_t *run, td_reference_call_t const *call);
+td_status_t td_subject_context_end(td_subject_run_t *run);
 
 #endif

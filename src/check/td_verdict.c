@@ -374,7 +374,8 @@ sum_up(draw_t *draw)
         for (size_t step = 0; step < draw->plan.step_cnt[frame]; step++) {
             bool inside = step < stand->end;
 
-            if (!td_plan_is_root(&draw->plan, frame, step)) {
+            if (!td_plan_is_root(&draw->plan, frame, step) &&
+                (inside || !td_plan_is_compile(&draw->plan, frame, step))) {
                 continue;
             }
             if (inside) {
@@ -430,7 +431,8 @@ prepare(draw_t *draw)
             return TD_NOMEM;
         }
         for (size_t step = 0; step < cnt; step++) {
-            roots += td_plan_is_root(&draw->plan, frame, step);
+            roots += td_plan_is_root(&draw->plan, frame, step) ||
+                     td_plan_is_compile(&draw->plan, frame, step);
         }
     }
     draw->check->report.unsupported = td_arena_alloc(arena, (roots + 1) * sizeof(td_unsupported_t));

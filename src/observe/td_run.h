@@ -16,11 +16,11 @@
 
 typedef enum {
     TD_OUTCOME_NOT_RUN,     /* a root before it stopped the frame */
-    TD_OUTCOME_TRACKER,     /* a tracker (of a compile root: those of its builder calls) */
+    TD_OUTCOME_TRACKER,     /* a tracker */
     TD_OUTCOME_EXCEPTION,   /* an exception came out of the root */
     TD_OUTCOME_UNSUPPORTED, /* subject only: an arm it does not have */
     TD_OUTCOME_POISONED,    /* recursion-band, out-of-memory or timeout */
-    TD_OUTCOME_DO,          /* a do step: nothing was built */
+    TD_OUTCOME_DO,          /* a do or compile step: nothing was built in its frame */
     TD_OUTCOME_VALUE        /* a function that was called directly gave what is no tracker */
 } td_outcome_kind_t;
 
@@ -32,6 +32,7 @@ typedef struct {
     char const       *why;  /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; else "" */
     /* Subject: the C function that decided; reference: the function's qualname. */
     char const       *function;
+    char const       *entry; /* of a builder call in a context: its entry point, static; else NULL */
 } td_outcome_t;
 
 /* One decision on the way to a frame's observation, as a side names it: shown
@@ -46,7 +47,7 @@ typedef struct {
     uint8_t const *bytes;
     size_t         bytes_sz;
     td_outcome_t  *outcomes;  /* one for each step of the frame (roots and do steps) */
-    size_t         outcome_cnt;
+    size_t         outcome_cnt, outcome_cap;
     /* For each step the operator records of it as JSON (td_abi.h has their form), NULL
        where there are none.  NULL: a side that runs no operators. */
     char const   **records;
@@ -58,6 +59,10 @@ typedef struct {
     td_arena_t      arena;      /* owns everything below */
     td_run_frame_t *frames;
     size_t          frame_cnt;
+    /* The contexts that compile steps made, in order, each a frame whose steps are the builder
+       calls seen in it; they stand behind the program's frames once they were joined. */
+    td_run_frame_t *contexts;
+    size_t          context_cnt, context_cap;
     char const     *failed;     /* how it broke outside every root (reference-failed); else NULL */
     char const    **user_calls; /* what the program's own code noted when it was run, in order */
     size_t          user_call_cnt;
@@ -73,6 +78,14 @@ typedef struct {
     size_t const *step_cnt;
     size_t        frame_cnt;
 } td_run_limit_t;
+
+/* td_run_context_add begins a context (the pointers to earlier ones die),
+   td_run_step_add a step of one: NOT_RUN, without records.  NULL, false: no memory. */
+td_run_frame_t *td_run_context_add(td_run_t *run);
+bool            td_run_step_add(td_run_t *run, td_run_frame_t *context);
+
+/* td_run_join puts the contexts behind the frames. */
+td_status_t td_run_join(td_run_t *run);
 
 void td_run_init (td_run_t *run);
 void td_run_clear(td_run_t *run);

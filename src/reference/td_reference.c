@@ -355,3 +355,10 @@ td_reference_on_step(td_reference_t *reference, td_step_hook_t hook, void *ctx)
     reference->hook     = hook;
     reference->hook_ctx = ctx;
 }
+
+void
+td_reference_on_call(td_reference_t *reference, td_call_hook_t hook, void *ctx)
+{
+    reference->call_hook     = hook;
+    reference->call_hook_ctx = ctx;
+}

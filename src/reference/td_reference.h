@@ -66,6 +66,28 @@ PyObject *td_reference_tables(td_reference_t *reference);
 typedef td_status_t (*td_step_hook_t)(void *ctx, size_t frame_idx, size_t step_idx);
 void td_reference_on_step(td_reference_t *reference, td_step_hook_t hook, void *ctx);
 
+/* A builder call inside a compile step: its context, in the words of
+   tandem.oracle.calls, and where it stands among the contexts of the run.  Borrowed,
+   for the time of the hook. */
+typedef enum { TD_CALL_BEFORE, TD_CALL_AFTER, TD_CALL_END } td_call_event_t;
+
+typedef struct {
+    PyObject      *context; /* tandem.oracle.calls.Context */
+    size_t         context_idx;
+    size_t         step_idx;       /* of the call in its context; END: how many there were */
+    int            recursion_left; /* Python frames left where the builder is called */
+    uint8_t const *state;          /* canonical bytes of the context's Frame record before the call */
+    size_t         state_sz;
+    char const    *records; /* AFTER: operator records as JSON; NULL: none */
+    bool           wanted;  /* within the limit of the run */
+} td_reference_call_t;
+
+/* td_reference_on_call sets what is called during td_reference_run before and after each
+   builder call inside a compile step, and when its context ends.  As td_reference_on_step. */
+typedef td_status_t (*td_call_hook_t)(void *ctx, td_call_event_t event,
+                                      td_reference_call_t const *call);
+void td_reference_on_call(td_reference_t *reference, td_call_hook_t hook, void *ctx);
+
 /* td_reference_run builds live's frames and fills run (initialised, empty).
    limit may be NULL.  An exception in a root is an outcome; what breaks outside
    every root sets run->failed.  Returns an error only for the harness's own

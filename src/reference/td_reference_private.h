@@ -3,6 +3,8 @@
 #define TD_REFERENCE_PRIVATE_H
 
 #include "observe/td_obs.h"
+#include "py/td_changes.h"
+#include "py/td_py_error.h"
 #include "reference/td_reference.h"
 #include "reference/td_walk.h"
 
@@ -31,6 +33,46 @@ struct td_reference {
 
     td_step_hook_t hook;
     void          *hook_ctx;
+    td_call_hook_t call_hook;
+    void          *call_hook_ctx;
 };
+
+/* What a run has at hand; all borrowed but for program and frame. */
+typedef struct {
+    td_reference_t       *reference;
+    td_live_t const      *live;
+    td_run_limit_t const *limit;
+    td_run_t             *run;
+    PyObject             *program; /* owned: tandem.oracle.context.Program */
+    PyObject             *frame;   /* owned: the open Frame, or NULL */
+    size_t                frame_idx;
+
+    /* The context that builder calls are seen in (td_reference_calls.c). */
+    td_changes_t *changes;     /* owned: how objects looked when it began; NULL: none is open */
+    size_t        globals_cnt; /* how many globals it began with */
+    uint8_t      *state;       /* malloc'ed: its record before the running call */
+    size_t        state_sz;
+    int           recursion_left; /* where the running call is made */
+    td_status_t   call_status;    /* the first failure while calls were seen */
+    td_py_error_t call_error;     /* owned: its exception, where it is TD_PYERR */
+} td_reference_run_t;
+
+/* td_run_outcome_note fills out from how a step ended: kind as tandem.oracle.context has
+   them, lists those of a frame or context. */
+td_status_t td_run_outcome_note(td_reference_run_t *self, PyObject *lists, size_t step_idx, int kind,
+                                td_outcome_t *out);
+
+/* td_run_records_take gives the operator records of a step as JSON in the run's arena. */
+td_status_t td_run_records_take(td_reference_run_t *self, PyObject *lists, size_t step_idx,
+                                char const **records);
+
+/* td_run_walk gives the canonical bytes of a frame or context (malloc'ed). */
+td_status_t td_run_walk(td_reference_run_t *self, PyObject *lists, size_t globals_cnt,
+                        td_changes_t const *changes, uint8_t **bytes, size_t *bytes_sz);
+
+/* td_calls_watch has the open frame tell of the builder calls inside its compile steps;
+   td_calls_end says how that went, after each step. */
+td_status_t td_calls_watch(td_reference_run_t *self);
+td_status_t td_calls_end(td_reference_run_t *self);
 
 #endif

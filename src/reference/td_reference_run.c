@@ -9,21 +9,10 @@
 #include "py/td_records.h"
 #include "reference/td_reference_private.h"
 
-/* What a run has at hand; all borrowed but for program and frame. */
-typedef struct {
-    td_reference_t       *reference;
-    td_live_t const      *live;
-    td_run_limit_t const *limit;
-    td_run_t             *run;
-    PyObject             *program; /* owned: tandem.oracle.context.Program */
-    PyObject             *frame;   /* owned: the open Frame, or NULL */
-    size_t                frame_idx;
-} run_t;
-
 /* ---- small things ------------------------------------------------------------- */
 
 static td_status_t
-hook(run_t *self, size_t step_idx)
+hook(td_reference_run_t *self, size_t step_idx)
 {
     if (self->reference->hook == NULL) {
         return TD_OK;
@@ -35,7 +24,7 @@ hook(run_t *self, size_t step_idx)
    exception.  Bad input and an interruption are no failure of the reference: they
    stay pending. */
 static td_status_t
-failed(run_t *self, char const *during)
+failed(td_reference_run_t *self, char const *during)
 {
     char text[512], line[600];
 
@@ -51,7 +40,7 @@ failed(run_t *self, char const *during)
 }
 
 static bool
-within(run_t const *self, size_t step_idx)
+within(td_reference_run_t const *self, size_t step_idx)
 {
     td_run_limit_t const *limit = self->limit;
 
@@ -66,7 +55,7 @@ within(run_t const *self, size_t step_idx)
 /* arms_take adds the arms of the last step to run's set, gives the deciding one
    (-1: none) and empties the trace. */
 static td_status_t
-arms_take(run_t *self, bool raised, Py_ssize_t *deciding)
+arms_take(td_reference_run_t *self, bool raised, Py_ssize_t *deciding)
 {
     td_reference_t *reference = self->reference;
     PyObject       *trace     = reference->trace;
@@ -89,11 +78,11 @@ arms_take(run_t *self, bool raised, Py_ssize_t *deciding)
 
 /* ---- one step ---------------------------------------------------------------------- */
 
-/* item_get gives frame.<list>[step_idx]; a new reference. */
+/* item_get gives lists.<list>[step_idx]; a new reference. */
 static PyObject *
-item_get(run_t *self, char const *list, size_t step_idx)
+item_get(PyObject *lists, char const *list, size_t step_idx)
 {
-    PyObject *items = PyObject_GetAttrString(self->frame, list);
+    PyObject *items = PyObject_GetAttrString(lists, list);
     PyObject *item  = items == NULL ? NULL : PySequence_GetItem(items, (Py_ssize_t)step_idx);
 
     Py_XDECREF(items);
@@ -102,10 +91,10 @@ item_get(run_t *self, char const *list, size_t step_idx)
 
 /* exception_note says of an exception outcome what it is. */
 static td_status_t
-exception_note(run_t *self, size_t step_idx, td_outcome_t *out)
+exception_note(td_reference_run_t *self, PyObject *lists, size_t step_idx, td_outcome_t *out)
 {
-    PyObject   *error    = item_get(self, "values", step_idx);
-    PyObject   *internal = item_get(self, "internal", step_idx);
+    PyObject   *error    = item_get(lists, "values", step_idx);
+    PyObject   *internal = item_get(lists, "internal", step_idx);
     td_status_t status   = TD_PYERR;
 
     if (error == NULL || internal == NULL) {
@@ -125,8 +114,9 @@ done:
     return status;
 }
 
-static td_status_t
-outcome_note(run_t *self, size_t step_idx, int kind, td_outcome_t *out)
+td_status_t
+td_run_outcome_note(td_reference_run_t *self, PyObject *lists, size_t step_idx, int kind,
+                    td_outcome_t *out)
 {
     static td_outcome_kind_t const kinds[] = {
         TD_OUTCOME_NOT_RUN, TD_OUTCOME_TRACKER, TD_OUTCOME_EXCEPTION,
@@ -142,30 +132,28 @@ outcome_note(run_t *self, size_t step_idx, int kind, td_outcome_t *out)
         out->function = self->reference->arm_functions[deciding];
     }
     if (out->kind == TD_OUTCOME_EXCEPTION) {
-        TD_TRY(exception_note(self, step_idx, out));
+        TD_TRY(exception_note(self, lists, step_idx, out));
     }
 done:
     return status;
 }
 
-/* records_take keeps the operator records of a step as JSON. */
-static td_status_t
-records_take(run_t *self, size_t step_idx)
+td_status_t
+td_run_records_take(td_reference_run_t *self, PyObject *lists, size_t step_idx, char const **out)
 {
-    td_run_frame_t *frame   = &self->run->frames[self->frame_idx];
-    PyObject       *records = item_get(self, "records", step_idx); /* owned */
-    td_status_t     status  = records == NULL ? TD_PYERR : TD_OK;
+    PyObject   *records = item_get(lists, "records", step_idx); /* owned */
+    td_status_t status  = records == NULL ? TD_PYERR : TD_OK;
 
     if (records != NULL && records != Py_None) {
         status = td_records_write(self->reference->obs, self->live->objects, records,
-                                  &self->run->arena, &frame->records[step_idx]);
+                                  &self->run->arena, out);
     }
     Py_XDECREF(records);
     return status;
 }
 
 static td_status_t
-step_run(run_t *self, PyObject *step, size_t step_idx, td_outcome_t *out)
+step_run(td_reference_run_t *self, PyObject *step, size_t step_idx, td_outcome_t *out)
 {
     PyObject   *index, *result = NULL;
     int         kind;
@@ -181,14 +169,19 @@ step_run(run_t *self, PyObject *step, size_t step_idx, td_outcome_t *out)
     }
     kind = (int)PyLong_AsLong(result);
     Py_DECREF(result);
-    status = outcome_note(self, step_idx, kind, out);
-    return status != TD_OK ? status : records_take(self, step_idx);
+    TD_TRY(td_calls_end(self));
+    TD_TRY(td_run_outcome_note(self, self->frame, step_idx, kind, out));
+    TD_TRY(td_run_records_take(self, self->frame, step_idx,
+                               &self->run->frames[self->frame_idx].records[step_idx]));
+done:
+    return status;
 }
 
 /* ---- one frame ------------------------------------------------------------------------ */
 
+/* What is run even where a frame was cut: it builds nothing in the frame itself. */
 static bool
-is_do(PyObject *steps, size_t step_idx)
+is_outside(PyObject *steps, size_t step_idx)
 {
     PyObject *spec =
         PyTuple_GET_ITEM(PyList_GET_ITEM(steps, (Py_ssize_t)step_idx), 0); /* borrowed */
@@ -196,18 +189,19 @@ is_do(PyObject *steps, size_t step_idx)
         PyTuple_Check(spec) && PyTuple_GET_SIZE(spec) > 0 ? PyTuple_GET_ITEM(spec, 0) : NULL;
 
     return kind != NULL && PyUnicode_Check(kind) &&
-           PyUnicode_CompareWithASCIIString(kind, "do") == 0;
+           (PyUnicode_CompareWithASCIIString(kind, "do") == 0 ||
+            PyUnicode_CompareWithASCIIString(kind, "compile") == 0);
 }
 
 static td_status_t
-steps_run(run_t *self, PyObject *steps, td_run_frame_t *out)
+steps_run(td_reference_run_t *self, PyObject *steps, td_run_frame_t *out)
 {
     PyObject   *step   = PyObject_GetAttrString(self->frame, "step");
     td_status_t status = step == NULL ? TD_PYERR : TD_OK;
 
     TD_TRY(status);
     for (size_t idx = 0; idx < out->outcome_cnt && self->run->failed == NULL; idx++) {
-        if (within(self, idx) || is_do(steps, idx)) {
+        if (within(self, idx) || is_outside(steps, idx)) {
             TD_TRY(step_run(self, step, idx, &out->outcomes[idx]));
             TD_TRY(hook(self, idx));
         }
@@ -220,7 +214,7 @@ done:
 /* walk_frame reads the open frame into a record; what does not fit the schema is
    the harness's own failure. */
 static td_status_t
-walk_frame(run_t *self, td_walk_frame_t const *frame, td_val_t *record)
+walk_frame(td_reference_run_t *self, td_walk_frame_t const *frame, td_val_t *record)
 {
     td_reference_t *reference = self->reference;
     td_status_t     status    = td_walk_run(reference->walk, reference->obs, frame, record);
@@ -233,22 +227,21 @@ walk_frame(run_t *self, td_walk_frame_t const *frame, td_val_t *record)
     return status;
 }
 
-/* frame_write keeps the canonical bytes of the open frame in run's arena. */
-static td_status_t
-frame_write(run_t *self, size_t globals_cnt, td_changes_t const *changes, td_run_frame_t *out)
+td_status_t
+td_run_walk(td_reference_run_t *self, PyObject *lists, size_t globals_cnt,
+            td_changes_t const *changes, uint8_t **bytes, size_t *bytes_sz)
 {
     td_obs_t       *obs    = self->reference->obs;
     td_val_t        record = TD_VAL_NONE;
-    uint8_t        *bytes  = NULL;
     td_walk_frame_t frame  = {
-         .steps        = PyList_GET_ITEM(self->live->frames, (Py_ssize_t)self->frame_idx),
          .objects      = self->live->objects,
-         .tx           = PyObject_GetAttrString(self->frame, "tx"),
-         .kinds        = PyObject_GetAttrString(self->frame, "kinds"),
-         .values       = PyObject_GetAttrString(self->frame, "values"),
-         .sources      = PyObject_GetAttrString(self->frame, "sources"),
+         .tx           = PyObject_GetAttrString(lists, "tx"),
+         .kinds        = PyObject_GetAttrString(lists, "kinds"),
+         .values       = PyObject_GetAttrString(lists, "values"),
+         .sources      = PyObject_GetAttrString(lists, "sources"),
          .globals_skip = globals_cnt,
          .changes      = changes,
+         .is_live      = lists != self->frame,
     };
     td_status_t status = TD_PYERR;
 
@@ -257,12 +250,8 @@ frame_write(run_t *self, size_t globals_cnt, td_changes_t const *changes, td_run
     }
     td_obs_reset(obs);
     TD_TRY(walk_frame(self, &frame, &record));
-    TD_TRY(td_obs_encode(obs, record, &bytes, &out->bytes_sz));
-    out->bytes =
-        (uint8_t const *)td_arena_dup(&self->run->arena, (char const *)bytes, out->bytes_sz);
-    status = out->bytes == NULL ? TD_NOMEM : TD_OK;
+    TD_TRY(td_obs_encode(obs, record, bytes, bytes_sz));
 done:
-    td_free(bytes);
     Py_CLEAR(frame.tx);
     Py_CLEAR(frame.kinds);
     Py_CLEAR(frame.values);
@@ -270,8 +259,25 @@ done:
     return status;
 }
 
+/* frame_write keeps the canonical bytes of the open frame in run's arena. */
 static td_status_t
-globals_count(run_t *self, size_t *cnt)
+frame_write(td_reference_run_t *self, size_t globals_cnt, td_changes_t const *changes,
+            td_run_frame_t *out)
+{
+    uint8_t    *bytes = NULL; /* owned */
+    td_status_t status;
+
+    TD_TRY(td_run_walk(self, self->frame, globals_cnt, changes, &bytes, &out->bytes_sz));
+    out->bytes =
+        (uint8_t const *)td_arena_dup(&self->run->arena, (char const *)bytes, out->bytes_sz);
+    status = out->bytes == NULL ? TD_NOMEM : TD_OK;
+done:
+    td_free(bytes);
+    return status;
+}
+
+static td_status_t
+globals_count(td_reference_run_t *self, size_t *cnt)
 {
     PyObject  *globals = PyObject_GetAttrString(self->frame, "f_globals");
     Py_ssize_t size    = globals == NULL ? -1 : PyDict_Size(globals);
@@ -283,7 +289,7 @@ globals_count(run_t *self, size_t *cnt)
 
 /* frame_close leaves the context; a pending exception stays pending. */
 static td_status_t
-frame_close(run_t *self)
+frame_close(td_reference_run_t *self)
 {
     td_py_error_t error;
     PyObject     *result;
@@ -304,7 +310,7 @@ frame_close(run_t *self)
 }
 
 static td_status_t
-frame_steps(run_t *self, PyObject *steps, td_run_frame_t *out)
+frame_steps(td_reference_run_t *self, PyObject *steps, td_run_frame_t *out)
 {
     td_changes_t *changes     = td_changes_new(self->live->objects);
     size_t        globals_cnt = 0;
@@ -312,6 +318,7 @@ frame_steps(run_t *self, PyObject *steps, td_run_frame_t *out)
 
     TD_TRY(status);
     TD_TRY(globals_count(self, &globals_cnt));
+    TD_TRY(td_calls_watch(self));
     TD_TRY(hook(self, TD_STEP_BEGIN));
     TD_TRY(steps_run(self, steps, out));
     if (self->run->failed == NULL) {
@@ -324,7 +331,7 @@ done:
 }
 
 static td_status_t
-frame_run(run_t *self)
+frame_run(td_reference_run_t *self)
 {
     PyObject *steps =
         PyList_GET_ITEM(self->live->frames, (Py_ssize_t)self->frame_idx); /* borrowed */
@@ -353,7 +360,7 @@ frame_run(run_t *self)
 /* ---- the program ---------------------------------------------------------------------- */
 
 static td_status_t
-program_open(run_t *self)
+program_open(td_reference_run_t *self)
 {
     td_live_t const *live = self->live;
 
@@ -365,7 +372,7 @@ program_open(run_t *self)
 
 /* program_close puts the configuration back; a pending exception stays pending. */
 static td_status_t
-program_close(run_t *self)
+program_close(td_reference_run_t *self)
 {
     td_py_error_t error;
     PyObject     *result;
@@ -386,7 +393,7 @@ program_close(run_t *self)
 }
 
 static td_status_t
-frames_run(run_t *self)
+frames_run(td_reference_run_t *self)
 {
     td_run_t   *run    = self->run;
     td_status_t status = TD_OK;
@@ -408,7 +415,7 @@ td_status_t
 td_reference_run(td_reference_t *reference, td_live_t const *live, td_run_limit_t const *limit,
                  td_run_t *run)
 {
-    run_t self     = {.reference = reference, .live = live, .limit = limit, .run = run};
+    td_reference_run_t self = {.reference = reference, .live = live, .limit = limit, .run = run};
     int   collects = PyGC_Disable(); /* when garbage dies hangs on the schedule of reset alone */
     td_py_depth_t depth;
     td_status_t   status, closed;
@@ -417,6 +424,12 @@ td_reference_run(td_reference_t *reference, td_live_t const *live, td_run_limit_
     status = frames_run(&self);
     closed = program_close(&self);
     td_py_depth_leave(&depth);
+    td_free(self.state);
+    td_changes_free(self.changes);
+    td_py_error_clear(&self.call_error);
+    if (status == TD_OK) {
+        status = td_run_join(run);
+    }
     if (collects) {
         PyGC_Enable();
     }

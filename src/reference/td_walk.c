@@ -376,8 +376,7 @@ walk_compared(td_walk_t *walk, walk_slot_t const *slot, PyObject *value)
 bool
 walk_is_unused(td_walk_t *walk, walk_slot_t const *slot, PyObject *value)
 {
-    if (slot->info->form != TD_FORM_NULL_ASSERTED || walk->later || value == NULL ||
-        walk_empty(walk, value)) {
+    if (slot->info->form != TD_FORM_NULL_ASSERTED || value == NULL || walk_empty(walk, value)) {
         return true;
     }
     walk_reject(walk, "%s.%s is not empty, as the schema says it is", slot->info->class_name,

@@ -13,6 +13,7 @@
 #ifndef TD_REFERENCE_WALK_H
 #define TD_REFERENCE_WALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "observe/td_obs.h"
@@ -28,7 +29,6 @@ enum { TD_WALK_NOT_RUN, TD_WALK_TRACKER, TD_WALK_EXCEPTION, TD_WALK_DO, TD_WALK_
 /* One frame; everything borrowed.  kinds, values and sources are lists with one
    entry for each step, as tandem.oracle.context.Frame has them. */
 typedef struct {
-    PyObject           *steps;        /* [(spec, value)]; NULL: no compile roots among them */
     PyObject           *objects;      /* tuple: the program's objects, index = ordinal */
     PyObject           *tx;           /* the InstructionTranslator */
     PyObject           *kinds;        /* of ints: see above */
@@ -36,6 +36,8 @@ typedef struct {
     PyObject           *sources;      /* the Source that a root was built under, or None */
     size_t              globals_skip; /* how many globals the frame had when it was opened */
     td_changes_t const *changes;      /* first look at objects; NULL: none was taken */
+    bool                is_live;      /* a context that the compiler made: its frame state has
+                                         the compilation's number too, which is left out */
 } td_walk_frame_t;
 
 /* td_walk_new makes a walker, which serves a process as long as it likes.  The

@@ -423,13 +423,31 @@ WRITE_EACH(write_expr_sources, pair_expr_sources)
 WRITE_EACH(write_expr_guards, pair_expr_guards)
 WRITE_EACH(write_assertions, pair_expr_assertions)
 WRITE_EACH(write_symbols, pair_expr_only)
-WRITE_EACH(write_frame_state, pair_frame_state)
 WRITE_ITEMS(write_shape_guards, walk_shape_guard)
 WRITE_ITEMS(write_values, walk_value)
 WRITE_ITEMS(write_cleanups, write_cleanup)
 WRITE_ITEMS(write_tracked_fakes, walk_tracked_fake)
 #undef WRITE_EACH
 #undef WRITE_ITEMS
+
+static td_val_t
+write_frame_state(td_walk_t *walk, PyObject *dict)
+{
+    walk_list_t list;
+    Py_ssize_t  pos = 0;
+    PyObject   *key, *value; /* borrowed */
+
+    if (!PyDict_Check(dict)) {
+        return walk_each(walk, dict, pair_frame_state); /* which refuses it */
+    }
+    walk_list_init(&list, walk);
+    while (PyDict_Next(dict, &pos, &key, &value)) {
+        if (!walk->frame->is_live || !PyLong_CheckExact(value)) {
+            walk_list_add(&list, pair_frame_state(walk, key, value));
+        }
+    }
+    return walk_list_end(&list);
+}
 
 typedef td_val_t (*walk_writer_t)(td_walk_t *walk, PyObject *value);
 
@@ -653,7 +671,6 @@ td_walk_run(td_walk_t *walk, td_obs_t *obs, td_walk_frame_t const *frame, td_val
     *record           = TD_VAL_NONE;
     walk->obs         = obs;
     walk->frame       = frame;
-    walk->later       = false;
     walk->tracker_cnt = 0;
     walk->why[0]      = 0;
     walk->status      = td_canon_init(&walk->canon, obs, frame->objects);

@@ -78,7 +78,6 @@ struct td_walk {
     /* good for one run */
     td_obs_t              *obs;   /* borrowed */
     td_walk_frame_t const *frame; /* borrowed */
-    bool                   later; /* in a root that code was generated for already */
     PyObject              *graph; /* borrowed: the root graph */
     td_canon_t             canon;
     walk_memo_t            sources, guards, exprs;

@@ -171,23 +171,6 @@ walk_root(td_walk_t *walk, long kind, PyObject *source, PyObject *value)
     return walk->status == TD_OK ? td_obs_record(walk->obs, TD_CLASS_Root, fields, 5) : TD_VAL_NONE;
 }
 
-/* A root that ran the whole compiler is looked at when code was generated from its
-   trackers: what is empty until then is so no more. */
-static bool
-walk_was_compiled(td_walk_frame_t const *frame, Py_ssize_t idx)
-{
-    PyObject *step = frame->steps == NULL || idx >= PyList_GET_SIZE(frame->steps)
-                         ? NULL
-                         : PyList_GET_ITEM(frame->steps, idx);
-    PyObject *spec = step != NULL && PyTuple_Check(step) ? PyTuple_GET_ITEM(step, 0) : NULL;
-    PyObject *kind = spec != NULL && PyTuple_Check(spec) && PyTuple_GET_SIZE(spec) > 0
-                         ? PyTuple_GET_ITEM(spec, 0)
-                         : NULL;
-
-    return kind != NULL && PyUnicode_Check(kind) &&
-           PyUnicode_CompareWithASCIIString(kind, "compile") == 0;
-}
-
 td_val_t
 walk_roots(td_walk_t *walk)
 {
@@ -202,12 +185,10 @@ walk_roots(td_walk_t *walk)
     for (Py_ssize_t i = 0; i < cnt && walk->status == TD_OK; ++i) {
         long kind = PyLong_AsLong(PyList_GET_ITEM(frame->kinds, i));
 
-        walk->later = walk_was_compiled(frame, i);
         if (kind == TD_WALK_TRACKER || kind == TD_WALK_EXCEPTION || kind == TD_WALK_VALUE) {
             walk_list_add(&list, walk_root(walk, kind, PyList_GET_ITEM(frame->sources, i),
                                            PyList_GET_ITEM(frame->values, i)));
         }
     }
-    walk->later = false;
     return walk_list_end(&list);
 }

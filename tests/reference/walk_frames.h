@@ -141,7 +141,6 @@ walk_run(PyObject *taken, td_obs_t *obs, td_val_t *record)
     PyObject       *skip   = PyObject_GetAttrString(taken, "skip");
     td_walk_frame_t wanted = {
         .objects      = PyObject_GetAttrString(taken, "objects"),
-        .steps        = PyObject_GetAttrString(frame, "steps"),
         .tx           = PyObject_GetAttrString(frame, "tx"),
         .kinds        = PyObject_GetAttrString(frame, "kinds"),
         .values       = PyObject_GetAttrString(frame, "values"),
@@ -154,7 +153,6 @@ walk_run(PyObject *taken, td_obs_t *obs, td_val_t *record)
     status = td_walk_run(walk_walker(), obs, &wanted, record);
     assert_null(PyErr_Occurred());
     Py_CLEAR(wanted.objects);
-    Py_CLEAR(wanted.steps);
     Py_CLEAR(wanted.tx);
     Py_CLEAR(wanted.kinds);
     Py_CLEAR(wanted.values);
