@@ -160,6 +160,10 @@ class Context:
         self.records[-1] = self.records[-1] or None
 
 
+def _inlined() -> tuple[tuple, Any]:
+    raise Untold("a call in a function that is inlined")
+
+
 class Watch:
     """Sees the builder calls of this process while it is entered."""
 
@@ -248,6 +252,8 @@ class Watch:
 
     def _run(self, tx: Any, tell: Callable, source: Any, call: Callable, *args: Any, **kwargs: Any) -> Any:
         context = self._enter(tx.output)
+        if tx is not context.tx:
+            tell = _inlined
         self._inside = True
         try:
             context.begin(tell, source)

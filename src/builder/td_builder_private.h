@@ -282,7 +282,8 @@ typedef struct {
     int           recursion_left;
     bool          has_state;  /* the frame starts from a state record */
     uint32_t      timestamp;    /* of the output graph; somebody else's goes on between roots, */
-    uint32_t      random_calls; /* and so do the random numbers that its translator drew */
+    uint32_t      random_calls; /* and so do the random numbers that its translator drew, */
+    bool          prev_other;   /* and the instruction under which it traces calls */
     uint32_t      root_trail; /* index of the running root's first decision */
     uint32_t      epoch;      /* of marks on payloads */
     td_changes_t *changes; /* owned: how the program's objects looked when the frame was opened */
@@ -817,5 +818,9 @@ bool td_module_var_source(td_builder_t *b, td_at_t const *at, td_class_t cls, td
    ----------------------------------------------------------------------------------- */
 
 int td_observe_frame(td_builder_t *b, td_abi_sink_v1 sink, void *ctx);
+
+/* td_take_guards takes over from the running root's context which of the guards that roots
+   made its owner put into the output meanwhile.  False: stopped. */
+bool td_take_guards(td_builder_t *b);
 
 #endif

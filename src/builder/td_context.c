@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/td_alloc.h"
-#include "builder/td_builder_private.h"
+#include "builder/td_look.h"
 #include "observe/td_obs.h"
 
 static char const here[] = "L211/fn/entered";
@@ -22,28 +22,27 @@ typedef struct {
     char          path[160]; /* of the first difference */
 } held_t;
 
-static td_val_t
-field_of(td_obs_t const *obs, td_val_t record, td_field_t field)
-{
-    for (size_t idx = 0;
-         td_obs_kind(obs, record) == TD_VAL_RECORD && idx < td_obs_get_cnt(obs, record); idx++) {
-        if (td_obs_get_field(obs, record, idx) == field) {
-            return td_obs_get_item(obs, record, idx);
-        }
-    }
-    return TD_VAL_NONE;
-}
-
 static bool
 count_of(td_obs_t const *obs, td_val_t record, td_field_t field, uint32_t *out)
 {
-    td_val_t val = field_of(obs, record, field);
+    td_val_t val = td_field_of(obs, record, field);
 
     if (td_obs_kind(obs, val) != TD_VAL_INT) {
         return false;
     }
     *out = (uint32_t)td_obs_get_int(obs, val);
     return true;
+}
+
+/* is_other: the last call was traced under an instruction that is over. */
+static bool
+is_other(td_obs_t const *obs, td_val_t record)
+{
+    td_val_t tracer = td_field_of(obs, record, TD_FIELD_Frame_tracer);
+    td_val_t val    = td_field_of(obs, tracer, TD_FIELD_SubgraphTracer_prev_inst);
+
+    return td_obs_kind(obs, val) == TD_VAL_STR &&
+           strcmp(td_obs_get_str(obs, val, NULL), "other") == 0;
 }
 
 bool
@@ -60,10 +59,11 @@ td_context_read(td_builder_t *b)
     good =
         obs != NULL &&
         td_obs_decode(obs, b->context->bytes, b->context->bytes_sz, &record) == TD_OK &&
-        count_of(obs, field_of(obs, record, TD_FIELD_Frame_output), TD_FIELD_OutputGraph_timestamp,
+        count_of(obs, td_field_of(obs, record, TD_FIELD_Frame_output), TD_FIELD_OutputGraph_timestamp,
                  &frame->timestamp) &&
-        count_of(obs, field_of(obs, record, TD_FIELD_Frame_translator),
+        count_of(obs, td_field_of(obs, record, TD_FIELD_Frame_translator),
                  TD_FIELD_InstructionTranslator_random_calls, &frame->random_calls);
+    frame->prev_other = good && is_other(obs, record);
     td_obs_free(obs);
     return good || td_stop_unsupported(b, here, __func__, "a context that cannot be read");
 }
@@ -107,6 +107,9 @@ td_context_begin(td_builder_t *b)
 
     if (b->context == NULL) {
         return true;
+    }
+    if (!td_take_guards(b)) {
+        return false;
     }
     if (td_observe_frame(b, hold, &held) != 0) {
         return b->stop.kind == TD_STOP_NONE ? td_stop_nomem(b) : false;

@@ -22,6 +22,7 @@ node_named(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz, 
     node->target    = td_arena_dup(&frame->arena, target, target_sz);
     node->target_sz = target_sz;
     node->timestamp = frame->timestamp;
+    frame->prev_other = frame->prev_other && op < TD_OP_CALL_FUNCTION;
     td_buf_reset(snake);
     td_fxname_snake(snake, called, called_sz);
     if (!snake->failed && node->target != NULL) {

@@ -49,6 +49,9 @@ void     td_vals_add(td_look_t *look, td_vals_t *vals, td_val_t val);
 td_val_t td_vals_end(td_look_t *look, td_vals_t *vals);
 td_val_t td_vals_end_bag(td_look_t *look, td_vals_t *vals);
 
+/* td_field_of gives one field of a record; TD_VAL_NONE: it has none. */
+td_val_t td_field_of(td_obs_t const *obs, td_val_t record, td_field_t field);
+
 /* The fields of one record, put in schema order. */
 enum { TD_FIELDS_MAX = 40 };
 typedef struct {

@@ -343,12 +343,16 @@ real_values(td_look_t *look)
     return td_vals_end(look, &vals);
 }
 
-/* prev_inst: the only instruction that a context has, once a call was traced. */
+/* prev_inst: the only instruction that a context has, once a call was traced; somebody else's
+   goes on to others. */
 static td_val_t
 prev_inst(td_look_t *look)
 {
     td_frame_t *frame = &look->b->frame;
 
+    if (frame->prev_other) {
+        return td_obs_cstr(look->obs, "other");
+    }
     for (uint32_t i = 0; i < frame->node_order.cnt; i++) {
         if (frame->node_order.at[i]->op >= TD_OP_CALL_FUNCTION) {
             return td_obs_cstr(look->obs, "current");
@@ -570,6 +574,18 @@ frame_record(td_look_t *look)
     return td_obs_record(look->obs, TD_CLASS_Frame, fields.at, fields.cnt);
 }
 
+td_val_t
+td_field_of(td_obs_t const *obs, td_val_t record, td_field_t field)
+{
+    for (size_t idx = 0;
+         td_obs_kind(obs, record) == TD_VAL_RECORD && idx < td_obs_get_cnt(obs, record); idx++) {
+        if (td_obs_get_field(obs, record, idx) == field) {
+            return td_obs_get_item(obs, record, idx);
+        }
+    }
+    return TD_VAL_NONE;
+}
+
 static bool
 look_init(td_look_t *look, td_builder_t *b)
 {
@@ -612,4 +628,63 @@ done:
     td_free(look.twins);
     td_obs_free(look.obs);
     return result;
+}
+
+/* ---- taking over ----------------------------------------------------------------- */
+
+static bool
+has_item(td_obs_t const *obs, td_val_t bag, td_val_t item)
+{
+    for (size_t idx = 0; bag != TD_VAL_NONE && idx < td_obs_get_cnt(obs, bag); idx++) {
+        if (td_obs_get_item(obs, bag, idx) == item) {
+            return true; /* values are interned: equal ones have equal ids */
+        }
+    }
+    return false;
+}
+
+static bool
+is_put(td_frame_t const *frame, td_guard_id_t id)
+{
+    for (uint32_t i = 0; i < frame->output_guards.cnt; i++) {
+        if (frame->output_guards.at[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* put_known puts those guards of this builder's that stand in bag into the output. */
+static bool
+put_known(td_look_t *look, td_val_t bag)
+{
+    td_frame_t *frame = &look->b->frame;
+
+    for (td_guard_id_t id = 1; id < frame->guards.cnt; id++) {
+        td_val_t row = is_put(frame, id) ? TD_VAL_NONE : td_look_guards(look, &id, 1);
+
+        if (row != TD_VAL_NONE && has_item(look->obs, bag, td_obs_get_item(look->obs, row, 0)) &&
+            !TD_ARRAY_PUSH(frame->output_guards, id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+td_take_guards(td_builder_t *b)
+{
+    td_look_t look   = {0};
+    td_val_t  record = TD_VAL_NONE;
+    bool      good   = false;
+
+    if (look_init(&look, b) &&
+        td_obs_decode(look.obs, b->context->bytes, b->context->bytes_sz, &record) == TD_OK) {
+        good = put_known(&look, td_field_of(look.obs, record, TD_FIELD_Frame_guards));
+        good = good && !look.failed && td_obs_status(look.obs) == TD_OK;
+    }
+    td_free(look.sources);
+    td_free(look.guards);
+    td_obs_free(look.obs);
+    return good || td_stop_nomem(b);
 }
