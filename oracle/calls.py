@@ -86,8 +86,12 @@ def _operand(arg: Any) -> Any:
         return ("node", arg.name)
     if type(arg) in _PLAIN:
         return arg
-    if isinstance(arg, (tuple, list)) and all(type(item) in _PLAIN for item in arg):
-        return type(arg)(arg) if type(arg) in (tuple, list) else list(arg)
+    if isinstance(arg, list):
+        return list(map(_operand, arg))
+    if type(arg) is tuple and not (arg and arg[0] in ("node", "option")):
+        return tuple(map(_operand, arg))
+    if isinstance(arg, dict) and all(type(key) in _PLAIN for key in arg):
+        return {key: _operand(value) for key, value in arg.items()}
     raise Untold(f"an operand of class {type(arg).__name__}")
 
 
@@ -95,14 +99,18 @@ def _node_spec(node: torch.fx.Node, options: dict) -> tuple[tuple, Any]:
     """The spec of a call that wraps node, and the callee."""
     if node.kwargs:
         raise Untold("a node with keywords")
-    extra = set(options) - {"guards"}
+    extra = set(options) - {"guards", "raw_value", "need_unwrap"}
     if extra:
         raise Untold(f"wrap_fx_proxy with {', '.join(sorted(extra))}")
     args = tuple(map(_operand, node.args))
     if options.get("guards"):
         args += (("option", "given", tuple(map(_guard_of, options["guards"]))),)
-    elif "guards" in options:
+    elif options.get("guards", ()) is None:
         args += (("option", "no_guards"),)
+    if "raw_value" in options:
+        if type(options["raw_value"]) not in (int, float, bool):
+            raise Untold("a number that is none")
+        args += (("option", "unspecialized", options["raw_value"], bool(options.get("need_unwrap", True))),)
     if node.op == "call_function":
         return ("fxcall", args), node.target
     if node.op == "call_method":
@@ -230,7 +238,8 @@ class Watch:
         self, call: Callable, target_cls: type, tx: Any, proxy: Any, example_value: Any = None, **options: Any
     ) -> Any:  # fmt: skip
         def tell() -> tuple[tuple, Any]:
-            if target_cls is not reference.TensorVariable or example_value is not None:
+            is_number = target_cls is reference.UnspecializedPythonVariable and "raw_value" in options
+            if not is_number and target_cls is not reference.TensorVariable or example_value is not None:
                 raise Untold(f"wrap_fx_proxy_cls of a {target_cls.__name__}")
             return _node_spec(proxy.node, options)
 

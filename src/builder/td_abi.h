@@ -98,10 +98,10 @@ typedef struct {
 
 typedef struct {
     size_t    struct_sz;
-    PyObject *spec;    /* borrowed tuple: source_spec of the cases page, entry point
+    PyObject *spec;     /* borrowed tuple: source_spec of the cases page, entry point
                                  included */
-    PyObject *value;   /* borrowed */
-    PyObject *records; /* borrowed list of operator records, in the order in which the
+    PyObject *value;    /* borrowed */
+    PyObject *records;  /* borrowed list of operator records, in the order in which the
                                  subject's build may ask for them; NULL: none were kept, asking is
                                  "no operator record" */
     size_t    step_idx; /* of this root among all steps of the frame, which ("ref", i)

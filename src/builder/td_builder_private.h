@@ -280,12 +280,12 @@ typedef struct {
     PyObject     *f_globals;   /* owned */
     PyObject     *constraints; /* owned */
     int           recursion_left;
-    bool          has_state;  /* the frame starts from a state record */
+    bool          has_state;    /* the frame starts from a state record */
     uint32_t      timestamp;    /* of the output graph; somebody else's goes on between roots, */
     uint32_t      random_calls; /* and so do the random numbers that its translator drew, */
     bool          prev_other;   /* and the instruction under which it traces calls */
-    uint32_t      root_trail; /* index of the running root's first decision */
-    uint32_t      epoch;      /* of marks on payloads */
+    uint32_t      root_trail;   /* index of the running root's first decision */
+    uint32_t      epoch;        /* of marks on payloads */
     td_changes_t *changes; /* owned: how the program's objects looked when the frame was opened */
 } td_frame_t;
 
@@ -334,18 +334,18 @@ typedef struct {
     PyObject        *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
     PyObject        *plain_layout; /* about; for identity only */
     td_stop_t        stop;         /* why the running root stopped */
-    td_at_t          moved;   /* the source that the last _wrap left its builder with, where it is
+    td_at_t          moved; /* the source that the last _wrap left its builder with, where it is
                                 another than it had; else id 0 */
     td_abi_state_v1 const *context; /* borrowed: what the running root is to be built on, where the
                                        frame is somebody else's; or NULL */
-    PyObject        *records; /* borrowed: operator records of the running root, or NULL */
-    Py_ssize_t       record_idx; /* the next of them */
-    PyObject        *value;      /* borrowed from the frame's keep (td_value.h): what the running
+    PyObject              *records; /* borrowed: operator records of the running root, or NULL */
+    Py_ssize_t             record_idx; /* the next of them */
+    PyObject              *value; /* borrowed from the frame's keep (td_value.h): what the running
                                     root gave instead of a tracker; or NULL */
-    td_modes_t       modes;      /* as the running root found them */
-    int              frames;     /* Python frames that the reference has on its stack now, from the
+    td_modes_t             modes; /* as the running root found them */
+    int  frames;                  /* Python frames that the reference has on its stack now, from the
                                 root */
-    char             why[256];
+    char why[256];
 } td_builder_t;
 
 /* td_switch says whether the revision that is followed has what switches.def calls which. */
@@ -505,9 +505,10 @@ bool td_context_begin(td_builder_t *b);
    td_abi.h), which roots before it made.  False: stopped. */
 bool td_context_guards(td_builder_t *b, PyObject *rows, td_more_t const **out);
 
-/* td_context_node finds the node that an operand ("node", name) stands for; *found is NULL
-   where arg is no such operand.  False: stopped. */
-bool td_context_node(td_builder_t *b, PyObject *arg, td_fxnode_t **found);
+/* td_context_operand gives an operand with the nodes that ("node", name) stands for in it, at
+   any depth, as values: a new reference; NULL: stopped.  Where there is no context it gives
+   arg itself. */
+PyObject *td_context_operand(td_builder_t *b, PyObject *arg);
 
 /* td_build_fx runs a root of entry fxcall or fxmethod. */
 bool td_build_fx(td_builder_t *b, PyObject *callee, PyObject *name, PyObject *args, td_var_t *out);

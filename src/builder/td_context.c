@@ -10,6 +10,7 @@
 
 #include "base/td_alloc.h"
 #include "builder/td_look.h"
+#include "builder/td_value.h"
 #include "observe/td_obs.h"
 
 static char const here[] = "L211/fn/entered";
@@ -56,13 +57,12 @@ td_context_read(td_builder_t *b)
     if (b->context == NULL) {
         return true;
     }
-    good =
-        obs != NULL &&
-        td_obs_decode(obs, b->context->bytes, b->context->bytes_sz, &record) == TD_OK &&
-        count_of(obs, td_field_of(obs, record, TD_FIELD_Frame_output), TD_FIELD_OutputGraph_timestamp,
-                 &frame->timestamp) &&
-        count_of(obs, td_field_of(obs, record, TD_FIELD_Frame_translator),
-                 TD_FIELD_InstructionTranslator_random_calls, &frame->random_calls);
+    good = obs != NULL &&
+           td_obs_decode(obs, b->context->bytes, b->context->bytes_sz, &record) == TD_OK &&
+           count_of(obs, td_field_of(obs, record, TD_FIELD_Frame_output),
+                    TD_FIELD_OutputGraph_timestamp, &frame->timestamp) &&
+           count_of(obs, td_field_of(obs, record, TD_FIELD_Frame_translator),
+                    TD_FIELD_InstructionTranslator_random_calls, &frame->random_calls);
     frame->prev_other = good && is_other(obs, record);
     td_obs_free(obs);
     return good || td_stop_unsupported(b, here, __func__, "a context that cannot be read");
@@ -77,8 +77,7 @@ first_difference(held_t *held, uint8_t const *bytes, size_t sz)
     td_obs_diff_t diff;
 
     if (obs != NULL &&
-        td_obs_decode(obs, held->b->context->bytes, held->b->context->bytes_sz, &theirs) ==
-            TD_OK &&
+        td_obs_decode(obs, held->b->context->bytes, held->b->context->bytes_sz, &theirs) == TD_OK &&
         td_obs_decode(obs, bytes, sz, &ours) == TD_OK &&
         td_obs_diff(obs, theirs, ours, &diff, 1) == 1) {
         snprintf(held->path, sizeof held->path, "a context that was changed at %.100s", diff.path);
@@ -128,8 +127,8 @@ static bool
 same_kind(td_guard_t const *guard, PyObject *kind, PyObject *is_volatile)
 {
     return guard->is_volatile == (is_volatile == Py_True) &&
-           PyUnicode_CompareWithASCIIString(
-               kind, td_guard_kind_name((td_guard_kind_t)guard->kind)) == 0;
+           PyUnicode_CompareWithASCIIString(kind,
+                                            td_guard_kind_name((td_guard_kind_t)guard->kind)) == 0;
 }
 
 /* find gives the guard of a row; 0: stopped.  Guards with a payload are themselves alone, so
@@ -181,28 +180,91 @@ td_context_guards(td_builder_t *b, PyObject *rows, td_more_t const **out)
     return true;
 }
 
-bool
-td_context_node(td_builder_t *b, PyObject *arg, td_fxnode_t **found)
+static bool
+is_node(PyObject *arg)
 {
-    Py_ssize_t  sz   = 0;
-    char const *name = NULL; /* borrowed from the operand */
-    PyObject   *word = b->context != NULL && PyTuple_CheckExact(arg) && PyTuple_GET_SIZE(arg) == 2
+    PyObject *word = PyTuple_CheckExact(arg) && PyTuple_GET_SIZE(arg) == 2
                          ? PyTuple_GET_ITEM(arg, 0)
                          : Py_None; /* borrowed */
 
-    *found = NULL;
-    if (!PyUnicode_CheckExact(word) || PyUnicode_CompareWithASCIIString(word, "node") != 0) {
-        return true;
-    }
-    name = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(arg, 1), &sz);
+    return PyUnicode_CheckExact(word) && PyUnicode_CompareWithASCIIString(word, "node") == 0;
+}
+
+static PyObject *
+node_value(td_builder_t *b, PyObject *arg)
+{
+    Py_ssize_t  sz   = 0;
+    char const *name = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(arg, 1), &sz); /* borrowed */
+
     if (name == NULL) {
-        return td_stop_python(b);
+        td_stop_python(b);
+        return NULL;
     }
     for (td_fxnode_t *node = b->frame.first; node != NULL; node = node->next) {
         if (node->name_sz == (size_t)sz && memcmp(node->name, name, node->name_sz) == 0) {
-            *found = node;
-            return true;
+            return td_value_new(b, TD_VALUE_NODE, node);
         }
     }
-    return td_stop_unsupported(b, here, __func__, "an operand that no root made");
+    td_stop_unsupported(b, here, __func__, "an operand that no root made");
+    return NULL;
+}
+
+static PyObject *
+sequence_operand(td_builder_t *b, PyObject *arg)
+{
+    Py_ssize_t cnt  = PySequence_Fast_GET_SIZE(arg);
+    PyObject  *made = PyTuple_CheckExact(arg) ? PyTuple_New(cnt) : PyList_New(cnt); /* owned */
+
+    for (Py_ssize_t i = 0; made != NULL && i < cnt; i++) {
+        PyObject *item =
+            td_context_operand(b, PySequence_Fast_GET_ITEM(arg, i)); /* owned, stolen */
+
+        if (item == NULL) {
+            Py_CLEAR(made);
+        } else if (PyTuple_CheckExact(made)) {
+            PyTuple_SET_ITEM(made, i, item);
+        } else {
+            PyList_SET_ITEM(made, i, item);
+        }
+    }
+    return made;
+}
+
+static PyObject *
+dict_operand(td_builder_t *b, PyObject *arg)
+{
+    PyObject  *made = PyDict_New(); /* owned */
+    PyObject  *key, *value;         /* borrowed */
+    Py_ssize_t pos = 0;
+
+    while (made != NULL && PyDict_Next(arg, &pos, &key, &value)) {
+        PyObject *item = td_context_operand(b, value); /* owned */
+
+        if (item == NULL || PyDict_SetItem(made, key, item) < 0) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(item);
+    }
+    return made;
+}
+
+PyObject *
+td_context_operand(td_builder_t *b, PyObject *arg)
+{
+    PyObject *made = NULL; /* owned, returned */
+
+    if (b->context == NULL) {
+        return Py_NewRef(arg);
+    }
+    if (is_node(arg)) {
+        made = node_value(b, arg);
+    } else if (PyTuple_CheckExact(arg) || PyList_CheckExact(arg)) {
+        made = sequence_operand(b, arg);
+    } else {
+        made = PyDict_CheckExact(arg) ? dict_operand(b, arg) : Py_NewRef(arg);
+    }
+    if (made == NULL && b->stop.kind == TD_STOP_NONE) {
+        td_stop_python(b);
+    }
+    return made;
 }

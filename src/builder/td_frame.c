@@ -126,9 +126,9 @@ td_frame_open(td_builder_t *b, td_abi_frame_v1 const *in)
     td_guards_init(&frame->guards);
     td_symbols_init(&frame->symbols);
     td_namespace_init(&frame->names, &frame->arena, is_reserved, b);
-    frame->f_locals       = Py_NewRef(in->f_locals);
-    frame->f_globals      = Py_NewRef(in->f_globals);
-    frame->constraints    = Py_NewRef(in->constraints == NULL ? Py_None : in->constraints);
+    frame->f_locals    = Py_NewRef(in->f_locals);
+    frame->f_globals   = Py_NewRef(in->f_globals);
+    frame->constraints = Py_NewRef(in->constraints == NULL ? Py_None : in->constraints);
     td_frame_deepen(b, in->recursion_left);
     frame->text_mode =
         b->state.cnt > 0 && !TD_PLANT(STATE_FORGOTTEN); /* names of earlier frames may come again */

@@ -48,6 +48,10 @@ read_option(td_builder_t *b, PyObject *option, td_fx_options_t *options)
     } else if (b->context != NULL && is_word(option, "given")) {
         options->guards_given = true;
         return td_context_guards(b, PyTuple_GET_ITEM(option, 2), &options->more);
+    } else if (b->context != NULL && is_word(option, "unspecialized")) {
+        options->raw_value   = PyTuple_GET_ITEM(option, 2);
+        options->need_unwrap = PyTuple_GET_ITEM(option, 3) == Py_True;
+        return td_keep(b, options->raw_value);
     } else if (is_word(option, "specialize")) {
         options->should_specialize = true;
     } else if (is_word(option, "not_translator")) {

@@ -5,14 +5,17 @@
 #include "builder/td_value.h"
 
 typedef struct {
-    PyObject     *example;      /* borrowed from the spec; NULL: none is given */
-    td_at_t       source;       /* id 0: none, or None */
-    td_guard_id_t    guard;     /* 0: none */
-    td_more_t const *more;      /* others beside it; NULL: none */
-    bool          guards_given; /* the word `guards` was, be it None */
-    bool          should_specialize;
-    bool          no_translator; /* it is called with something else as its tx */
-    bool          twice;         /* it is called twice on one node */
+    PyObject        *example;      /* borrowed from the spec; NULL: none is given */
+    td_at_t          source;       /* id 0: none, or None */
+    td_guard_id_t    guard;        /* 0: none */
+    td_more_t const *more;         /* others beside it; NULL: none */
+    bool             guards_given; /* the word `guards` was, be it None */
+    PyObject *raw_value; /* borrowed from the spec: the tracker is to be that of a Python number;
+                                NULL: it is not */
+    bool      need_unwrap;
+    bool      should_specialize;
+    bool      no_translator; /* it is called with something else as its tx */
+    bool      twice;         /* it is called twice on one node */
 } td_fx_options_t;
 
 /* td_fx_options_read takes the options out of args (a tuple): *rest is a new tuple of

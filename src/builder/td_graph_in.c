@@ -18,10 +18,10 @@ node_named(td_builder_t *b, td_fxop_t op, char const *target, size_t target_sz, 
     if (node == NULL) {
         return NULL;
     }
-    node->op        = (uint8_t)op;
-    node->target    = td_arena_dup(&frame->arena, target, target_sz);
-    node->target_sz = target_sz;
-    node->timestamp = frame->timestamp;
+    node->op          = (uint8_t)op;
+    node->target      = td_arena_dup(&frame->arena, target, target_sz);
+    node->target_sz   = target_sz;
+    node->timestamp   = frame->timestamp;
     frame->prev_other = frame->prev_other && op < TD_OP_CALL_FUNCTION;
     td_buf_reset(snake);
     td_fxname_snake(snake, called, called_sz);

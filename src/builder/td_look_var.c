@@ -538,7 +538,7 @@ put_tensor(td_look_t *look, td_var_t *var, td_fields_t *fields)
         td_fields_put(fields, TD_FIELD_UnspecializedPythonVariable_raw_value,
                       td_look_value(look, tensor->raw_value));
         td_fields_put(fields, TD_FIELD_UnspecializedPythonVariable_need_unwrap,
-                      td_obs_bool(obs, true));
+                      td_obs_bool(obs, !tensor->is_unwrapped));
     }
 }
 

@@ -21,14 +21,16 @@ missing(td_builder_t *b, PyObject *index)
                               "tandem.oracle.context.MissingOperand", text);
 }
 
+/* A context's operands are told by their nodes. */
 static bool
-is_reference(PyObject *arg)
+is_reference(td_builder_t *b, PyObject *arg)
 {
     PyObject *word = PyTuple_CheckExact(arg) && PyTuple_GET_SIZE(arg) == 2
                          ? PyTuple_GET_ITEM(arg, 0)
                          : Py_None; /* borrowed */
 
-    return PyUnicode_CheckExact(word) && PyUnicode_CompareWithASCIIString(word, "ref") == 0;
+    return b->context == NULL && PyUnicode_CheckExact(word) &&
+           PyUnicode_CompareWithASCIIString(word, "ref") == 0;
 }
 
 bool
@@ -38,7 +40,7 @@ td_operand_step(td_builder_t *b, PyObject *arg, td_var_t **found)
     size_t    step  = SIZE_MAX;
 
     *found = NULL;
-    if (!is_reference(arg)) {
+    if (!is_reference(b, arg)) {
         return true;
     }
     index = PyTuple_GET_ITEM(arg, 1);

@@ -55,8 +55,9 @@ typedef struct {
     td_fake_t   *fake;
     PyObject    *class_type;        /* borrowed from the tables or the frame's keep */
     PyObject    *specialized_value; /* borrowed from the frame's keep, or NULL for None */
-    PyObject    *raw_value; /* of UnspecializedPythonVariable: borrowed from the frame's keep */
-    bool         is_whole;  /* its symbols, if any, were numbers when the tracker was made */
+    PyObject    *raw_value;    /* of UnspecializedPythonVariable: borrowed from the frame's keep */
+    bool         is_unwrapped; /* of the same: need_unwrap is False */
+    bool         is_whole;     /* its symbols, if any, were numbers when the tracker was made */
 } td_tensor_var_t;
 
 /* Payload of SymNodeVariable. */

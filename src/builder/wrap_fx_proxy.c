@@ -57,6 +57,15 @@ cloned(td_builder_t *b, td_fake_t const *real)
     return fake;
 }
 
+/* unspecialized mirrors target_cls: the tracker is that of a Python number. */
+static void
+unspecialized(td_fx_options_t const *options, td_var_t *out)
+{
+    out->cls                     = TD_CLASS_UnspecializedPythonVariable;
+    out->of.tensor->raw_value    = options->raw_value;
+    out->of.tensor->is_unwrapped = !options->need_unwrap;
+}
+
 static bool
 wrap_fake(td_builder_t *b, td_fxnode_t *node, td_fake_t *fake, td_var_t *out)
 {
@@ -528,7 +537,14 @@ wrap(td_builder_t *b, td_fx_options_t const *options, td_fxnode_t *node, PyObjec
             return false;
         }
         put(options, out);
+        if (options->raw_value != NULL) {
+            unspecialized(options, out);
+        }
         return true;
+    }
+    if (options->raw_value != NULL) {
+        return td_stop_unsupported(b, "L1300/fn/entered", __func__,
+                                   "a Python number that is no tensor");
     }
     if (td_is_a(value, b->tables.tensor)) {
         return wrap_given(b, options, node, value, out);
@@ -643,18 +659,13 @@ proxies(td_builder_t *b, PyObject *args)
 
     for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(args); i++) {
         PyObject *arg   = PyTuple_GET_ITEM(args, i); /* borrowed */
-        td_var_t    *found = NULL;
-        td_fxnode_t *node  = NULL;
+        td_var_t *found = NULL;
 
-        if (!td_context_node(b, arg, &node) || !td_operand_step(b, arg, &found)) {
+        if (!td_operand_step(b, arg, &found)) {
             Py_CLEAR(made);
             break;
         }
-        if (node != NULL) {
-            arg = td_value_new(b, TD_VALUE_NODE, node);
-        } else {
-            arg = found == NULL ? Py_NewRef(arg) : td_operand_proxy(b, found);
-        }
+        arg = found == NULL ? td_context_operand(b, arg) : td_operand_proxy(b, found);
         if (arg == NULL) {
             Py_CLEAR(made);
         } else {

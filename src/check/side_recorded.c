@@ -36,8 +36,7 @@ recorded_run(td_side_t *side, td_live_t const *live, td_run_limit_t const *limit
     (void)limit; /* what was recorded cannot be cut: whoever judges knows */
     TD_TRY(td_side_frames_alloc(live, run));
     /* What stands behind the program's frames are contexts that only a compiler makes. */
-    if (run->frame_cnt > self->frame_cnt ||
-        (run->frame_cnt < self->frame_cnt && !compiles(live))) {
+    if (run->frame_cnt > self->frame_cnt || (run->frame_cnt < self->frame_cnt && !compiles(live))) {
         snprintf(side->why, sizeof side->why, "%zu frames are recorded, the program has %zu",
                  self->frame_cnt, run->frame_cnt);
         return TD_REJECT;

@@ -39,8 +39,8 @@ typedef struct {
 
 /* What each step of the program is, for reports: "build", "do", ... static. */
 typedef struct {
-    char const ***entries;  /* [frame][step], in the check's arena */
-    size_t       *step_cnt; /* [frame] */
+    char const ***entries;   /* [frame][step], in the check's arena */
+    size_t       *step_cnt;  /* [frame] */
     size_t        frame_cnt; /* with the contexts that compile steps made, once they are known */
     size_t        live_cnt;  /* of the program itself */
 } td_plan_t;

@@ -170,8 +170,7 @@ td_plan_is_compile(td_plan_t const *plan, size_t frame, size_t step)
 bool
 td_plan_is_root(td_plan_t const *plan, size_t frame, size_t step)
 {
-    return strcmp(plan->entries[frame][step], "do") != 0 &&
-           !td_plan_is_compile(plan, frame, step);
+    return strcmp(plan->entries[frame][step], "do") != 0 && !td_plan_is_compile(plan, frame, step);
 }
 
 static bool

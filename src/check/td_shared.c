@@ -24,8 +24,8 @@ typedef struct {
     td_subject_run_t      run;
     td_subject_run_t      inner;       /* in the contexts of compile steps */
     PyObject             *frame_state; /* owned: that of inner's program, or NULL */
-    shot_t               *before; /* one an object: as the reference met it */
-    shot_t               *after;  /* as the reference left it */
+    shot_t               *before;      /* one an object: as the reference met it */
+    shot_t               *after;       /* as the reference left it */
     size_t                object_cnt;
 } beside_t;
 
@@ -202,7 +202,7 @@ step_beside(beside_t *beside, size_t frame_idx, size_t step_idx)
     td_status_t status;
     PyObject   *steps = PyList_GET_ITEM(beside->live->frames, (Py_ssize_t)frame_idx); /* borrowed */
 
-    PyObject   *step  = PyList_GET_ITEM(steps, (Py_ssize_t)step_idx); /* borrowed */
+    PyObject *step = PyList_GET_ITEM(steps, (Py_ssize_t)step_idx); /* borrowed */
 
     if (td_step_is_do(step) || td_step_is_compile(step)) {
         TD_TRY(td_subject_run_step(&beside->run, step_idx, false));

@@ -40,8 +40,7 @@ td_side_t *td_side_reference_new(td_reference_t *reference);
 /* td_side_recorded: a side that gives back recorded frames, set for each program
    (borrowed until the next). */
 td_side_t *td_side_recorded_new(void);
-void       td_side_recorded_set(td_side_t *side, td_recorded_frame_t const *frames,
-                                size_t frame_cnt);
+void td_side_recorded_set(td_side_t *side, td_recorded_frame_t const *frames, size_t frame_cnt);
 
 /* td_side_frames_alloc makes run's frames and outcomes, all NOT_RUN, as live's. */
 td_status_t td_side_frames_alloc(td_live_t const *live, td_run_t *run);

@@ -363,6 +363,23 @@ draw_listed(td_gen_t *gen, size_t cnt, char const *(*at)(size_t))
     return td_text(at(td_rng_below(&gen->rng, cnt)));
 }
 
+/* A function that is compiled takes objects, and two of them more often than not. */
+static void
+objects_alone(td_gen_t *gen, td_step_t *step)
+{
+    td_arg_t *args = (td_arg_t *)step->arg;
+
+    if (step->arg_cnt < 2 && td_rng_chance(&gen->rng, 80)) {
+        step->arg_cnt = 2;
+        args[0] = args[1] = (td_arg_t){.is_ref = true};
+    }
+    for (int i = 0; i < step->arg_cnt; i++) {
+        if (args[i].is_ref) {
+            args[i] = (td_arg_t){.idx = (uint16_t)td_rng_below(&gen->rng, gen->prog->node_cnt)};
+        }
+    }
+}
+
 /* A root through another entry point than build. */
 static void
 enter_otherwise(td_gen_t *gen, uint8_t op)
@@ -384,6 +401,9 @@ enter_otherwise(td_gen_t *gen, uint8_t op)
     step.name = op == TD_ENTRY_METHOD    ? td_text(td_method_name(method))
                 : op == TD_ENTRY_COMPILE ? draw_listed(gen, td_compile_cnt(), td_compile_name)
                                          : draw_listed(gen, td_wire_name_cnt(), td_wire_name);
+    if (op == TD_ENTRY_COMPILE) {
+        objects_alone(gen, &step);
+    }
     if (td_gen_put_step(gen, &step) && op == TD_ENTRY_SOURCELESS) {
         td_gen_use(gen, step.node);
     }

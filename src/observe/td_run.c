@@ -53,11 +53,11 @@ bool
 td_run_step_add(td_run_t *run, td_run_frame_t *context)
 {
     if (context->outcome_cnt == context->outcome_cap) {
-        size_t        cap      = context->outcome_cap * 2 + 8;
-        td_outcome_t *outcomes = grown(run, context->outcomes, context->outcome_cnt, cap,
-                                       sizeof *outcomes);
-        char const  **records  = grown(run, context->records, context->outcome_cnt, cap,
-                                       sizeof *records);
+        size_t        cap = context->outcome_cap * 2 + 8;
+        td_outcome_t *outcomes =
+            grown(run, context->outcomes, context->outcome_cnt, cap, sizeof *outcomes);
+        char const **records =
+            grown(run, context->records, context->outcome_cnt, cap, sizeof *records);
 
         if (outcomes == NULL || records == NULL) {
             return false;

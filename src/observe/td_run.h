@@ -28,11 +28,11 @@ typedef struct {
     td_outcome_kind_t kind;
     bool              internal_error; /* an exception of no expected class */
     /* The reference's deciding arm id ("L410/if/T"): the last one entered; "" unknown. */
-    char const       *arm;
-    char const       *why;  /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; else "" */
+    char const *arm;
+    char const *why; /* UNSUPPORTED, POISONED: one line; EXCEPTION: class name; else "" */
     /* Subject: the C function that decided; reference: the function's qualname. */
-    char const       *function;
-    char const       *entry; /* of a builder call in a context: its entry point, static; else NULL */
+    char const *function;
+    char const *entry; /* of a builder call in a context: its entry point, static; else NULL */
 } td_outcome_t;
 
 /* One decision on the way to a frame's observation, as a side names it: shown
@@ -46,17 +46,17 @@ typedef struct {
     /* Canonical bytes of the Frame record; NULL when the frame could not be observed. */
     uint8_t const *bytes;
     size_t         bytes_sz;
-    td_outcome_t  *outcomes;  /* one for each step of the frame (roots and do steps) */
+    td_outcome_t  *outcomes; /* one for each step of the frame (roots and do steps) */
     size_t         outcome_cnt, outcome_cap;
     /* For each step the operator records of it as JSON (td_abi.h has their form), NULL
        where there are none.  NULL: a side that runs no operators. */
-    char const   **records;
-    td_run_row_t  *trail;     /* when it was asked for, in build order; else NULL */
-    size_t         trail_cnt;
+    char const  **records;
+    td_run_row_t *trail; /* when it was asked for, in build order; else NULL */
+    size_t        trail_cnt;
 } td_run_frame_t;
 
 typedef struct {
-    td_arena_t      arena;      /* owns everything below */
+    td_arena_t      arena; /* owns everything below */
     td_run_frame_t *frames;
     size_t          frame_cnt;
     /* The contexts that compile steps made, in order, each a frame whose steps are the builder
@@ -66,7 +66,7 @@ typedef struct {
     char const     *failed;     /* how it broke outside every root (reference-failed); else NULL */
     char const    **user_calls; /* what the program's own code noted when it was run, in order */
     size_t          user_call_cnt;
-    uint64_t        arms[16];   /* reference: bit i = i-th arm of the enumeration was reached */
+    uint64_t        arms[16]; /* reference: bit i = i-th arm of the enumeration was reached */
 } td_run_t;
 
 enum { TD_RUN_ARM_CNT_MAX = 16 * 64 }; /* the mission's file has 763 arms */
@@ -87,7 +87,7 @@ bool            td_run_step_add(td_run_t *run, td_run_frame_t *context);
 /* td_run_join puts the contexts behind the frames. */
 td_status_t td_run_join(td_run_t *run);
 
-void td_run_init (td_run_t *run);
+void td_run_init(td_run_t *run);
 void td_run_clear(td_run_t *run);
 
 #endif

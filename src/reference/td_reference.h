@@ -16,20 +16,20 @@ typedef struct td_reference td_reference_t;
    the path of a file that is loaded over it.  TD_REJECT: the file does not parse
    or is no builder (td_reference_why has one line file:line:column: what);
    TD_INTERNAL: torch is missing or of another version; TD_PYERR as always. */
-td_status_t td_reference_new (char const *builder, td_reference_t **reference);
+td_status_t td_reference_new(char const *builder, td_reference_t **reference);
 void        td_reference_free(td_reference_t *reference);
-char const *td_reference_why (void); /* about the last failure of td_reference_new */
+char const *td_reference_why(void); /* about the last failure of td_reference_new */
 
 /* What was loaded.  revision is "mission" or "installed"; distance is how many
    syntax nodes the file is away from the known revision (0: it is that one). */
 char const *td_reference_revision(td_reference_t const *reference, int *distance);
-char const *td_reference_torch   (td_reference_t const *reference); /* "2.1.2" */
-char const *td_reference_builder (td_reference_t const *reference); /* path or "installed" */
+char const *td_reference_torch(td_reference_t const *reference);   /* "2.1.2" */
+char const *td_reference_builder(td_reference_t const *reference); /* path or "installed" */
 
 /* Arms of the loaded file, in enumeration order. */
-size_t      td_reference_arm_cnt(td_reference_t const *reference);
+size_t td_reference_arm_cnt(td_reference_t const *reference);
 /* "L410/if/T", and "VariableBuilder._wrap: condition" */
-char const *td_reference_arm_id  (td_reference_t const *reference, size_t idx);
+char const *td_reference_arm_id(td_reference_t const *reference, size_t idx);
 char const *td_reference_arm_text(td_reference_t const *reference, size_t idx);
 
 /* td_reference_watch_arms switches the recording of arms on (as it is at first) or
@@ -76,7 +76,7 @@ typedef struct {
     size_t         context_idx;
     size_t         step_idx;       /* of the call in its context; END: how many there were */
     int            recursion_left; /* Python frames left where the builder is called */
-    uint8_t const *state;          /* canonical bytes of the context's Frame record before the call */
+    uint8_t const *state; /* canonical bytes of the context's Frame record before the call */
     size_t         state_sz;
     char const    *records; /* AFTER: operator records as JSON; NULL: none */
     bool           wanted;  /* within the limit of the run */

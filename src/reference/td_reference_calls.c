@@ -230,7 +230,7 @@ td_calls_watch(td_reference_run_t *self)
 {
     static PyMethodDef method   = {"notify", (PyCFunction)(void (*)(void))notified, METH_FASTCALL,
                                    NULL};
-    PyObject          *capsule  = PyCapsule_New(self, capsule_name, NULL);           /* owned */
+    PyObject          *capsule  = PyCapsule_New(self, capsule_name, NULL); /* owned */
     PyObject          *function = capsule == NULL ? NULL : PyCFunction_New(&method, capsule);
     int failed = function == NULL ? -1 : PyObject_SetAttrString(self->frame, "notify", function);
 

@@ -9,17 +9,17 @@
 #include "reference/td_walk.h"
 
 struct td_reference {
-    PyObject  *reference; /* owned: tandem.oracle.loader.Reference */
-    PyObject  *program;   /* owned: the class tandem.oracle.context.Program */
-    PyObject  *reset;     /* owned: the function tandem.oracle.state.reset */
-    PyObject  *values;    /* owned: tandem.oracle.config.values; NULL: not asked for yet */
-    PyObject  *tables;    /* owned: tandem.oracle.tables.tables; NULL likewise */
+    PyObject  *reference;   /* owned: tandem.oracle.loader.Reference */
+    PyObject  *program;     /* owned: the class tandem.oracle.context.Program */
+    PyObject  *reset;       /* owned: the function tandem.oracle.state.reset */
+    PyObject  *values;      /* owned: tandem.oracle.config.values; NULL: not asked for yet */
+    PyObject  *tables;      /* owned: tandem.oracle.tables.tables; NULL likewise */
     PyObject  *enter_frame; /* owned: tandem.oracle.state.enter_frame; NULL likewise */
-    PyObject  *trace;     /* owned: the list of arms entered, emptied after each step */
-    PyObject  *texts;     /* owned: tuples that own the arms' strings below */
-    PyObject  *bad[2];    /* owned: exceptions that say "bad input" */
-    td_walk_t *walk;      /* owned */
-    td_obs_t  *obs;       /* owned */
+    PyObject  *trace;       /* owned: the list of arms entered, emptied after each step */
+    PyObject  *texts;       /* owned: tuples that own the arms' strings below */
+    PyObject  *bad[2];      /* owned: exceptions that say "bad input" */
+    td_walk_t *walk;        /* owned */
+    td_obs_t  *obs;         /* owned */
 
     size_t       arm_cnt;
     char const **arm_ids; /* owned array of borrowed strings */
@@ -59,8 +59,8 @@ typedef struct {
 
 /* td_run_outcome_note fills out from how a step ended: kind as tandem.oracle.context has
    them, lists those of a frame or context. */
-td_status_t td_run_outcome_note(td_reference_run_t *self, PyObject *lists, size_t step_idx, int kind,
-                                td_outcome_t *out);
+td_status_t td_run_outcome_note(td_reference_run_t *self, PyObject *lists, size_t step_idx,
+                                int kind, td_outcome_t *out);
 
 /* td_run_records_take gives the operator records of a step as JSON in the run's arena. */
 td_status_t td_run_records_take(td_reference_run_t *self, PyObject *lists, size_t step_idx,

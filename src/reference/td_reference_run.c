@@ -416,7 +416,7 @@ td_reference_run(td_reference_t *reference, td_live_t const *live, td_run_limit_
                  td_run_t *run)
 {
     td_reference_run_t self = {.reference = reference, .live = live, .limit = limit, .run = run};
-    int   collects = PyGC_Disable(); /* when garbage dies hangs on the schedule of reset alone */
+    int collects = PyGC_Disable(); /* when garbage dies hangs on the schedule of reset alone */
     td_py_depth_t depth;
     td_status_t   status, closed;
 
