@@ -25,7 +25,7 @@ static void
 put(td_fx_options_t const *options, td_var_t *out)
 {
     out->guard  = options->guard;
-    out->more   = options->more;
+    out->more   = TD_PLANT(GIVEN_UNGUARDED) ? NULL : options->more;
     out->source = options->source.id;
 }
 

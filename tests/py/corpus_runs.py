@@ -33,6 +33,11 @@ def programs() -> dict[str, str]:
     return {str(path.relative_to(CORPUS).with_suffix("")): path.read_text() for path in sorted(CORPUS.rglob("*.tdm"))}
 
 
+def alone() -> dict[str, str]:
+    """Those of them whose subject needs no reference beside it."""
+    return {name: text for name, text in programs().items() if "root compile" not in text}
+
+
 def faults() -> list[tuple[str, str, str, str, str]]:
     """(number, name, function, field, what a user would see) of planted.def."""
     text = (ROOT / "tests" / "planted" / "planted.def").read_text()

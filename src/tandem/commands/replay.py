@@ -95,12 +95,22 @@ def record(args: argparse.Namespace, output: Output, names: list[str]) -> int:
     return EXIT_OK
 
 
+def without_compiler(names: list[str], output: Output) -> list[str]:
+    """The programs whose roots are all their own: builder calls of a compiler cannot be recorded,
+    since the objects that they are made on are the compiler's."""
+    kept = [name for name in names if "root compile" not in core.disasm(programs.load(name).binary)]
+    if len(kept) != len(names):
+        output.line(f"{len(names) - len(kept)} programs run the compiler: left out")
+    return kept
+
+
 def run(args: argparse.Namespace, output: Output) -> int:
     started = time.monotonic()
     names = list(programs.find(args.corpus or [default_corpus()]))
     if args.record:
         return record(args, output, names)
     if args.fixtures:
+        names = without_compiler(names, output)
         args.builder = f"{BLIND}:installed" if args.revision == "installed" else BLIND
     sides = options.sides(args, coverage=not args.fixtures)
     one: Callable[..., dict[str, Any]] = judge_fixture if args.fixtures else judge_one
