@@ -335,7 +335,8 @@ class Frame:
 
     __slots__ = (
         "steps", "tx", "output", "f_locals", "f_globals", "frame_state", "sources",
-        "kinds", "values", "internal", "records", "notify", "_entries", "_tracing", "_program", "_running", "__weakref__",
+        "kinds", "values", "internal", "records", "notify", "_entries", "_tracing", "_program", "_running",
+        "__weakref__",
     )  # fmt: skip
 
     def __init__(self, program: Program, steps: list, constraints: list | None) -> None:

@@ -346,7 +346,7 @@ done:
     if (beside.run.side != NULL) {
         td_subject_run_close(&beside.run);
     }
-    Py_XDECREF(beside.frame_state);
+    Py_CLEAR(beside.frame_state);
     shots_clear(beside.before, beside.object_cnt);
     shots_clear(beside.after, beside.object_cnt);
     return status;
