@@ -28,6 +28,19 @@ bool td_nomem_disarm(void);
    who give out memory that they have already. */
 bool td_nomem_strikes(void);
 
+/* td_room_refused says whether room that is there already is to be refused all the same:
+   where lines are counted every use of it may be the one that fails, and not only that for
+   which more is fetched. */
+static inline bool
+td_room_refused(void)
+{
+#ifdef TD_COVERED
+    return td_nomem_strikes();
+#else
+    return false;
+#endif
+}
+
 /* td_alloc_live_cnt counts blocks handed out and not yet given back. */
 int64_t td_alloc_live_cnt(void);
 

@@ -86,25 +86,13 @@ chunk_add(td_arena_t *arena, size_t need)
     return chunk;
 }
 
-/* block_is_refused: where lines are counted every block may be the one that fails, and not
-   only the chunk that it lies in. */
-static bool
-block_is_refused(void)
-{
-#ifdef TD_COVERED
-    return td_nomem_strikes();
-#else
-    return false;
-#endif
-}
-
 void *
 td_arena_alloc_slow(td_arena_t *arena, size_t sz)
 {
     size_t room;
     char  *block;
 
-    if (sz > SIZE_MAX / 2 || block_is_refused()) {
+    if (sz > SIZE_MAX / 2 || td_room_refused()) {
         return NULL;
     }
     room = (sz + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);

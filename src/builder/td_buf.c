@@ -33,7 +33,8 @@ td_buf_reset(td_buf_t *buf)
 char *
 td_buf_room(td_buf_t *buf, size_t sz)
 {
-    if (buf->failed) {
+    if (buf->failed || td_room_refused()) {
+        buf->failed = true;
         return NULL;
     }
     if (buf->cap - buf->sz <= sz) {

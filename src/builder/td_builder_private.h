@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/td_alloc.h"
 #include "base/td_arena.h"
 #include "builder/td_abi.h"
 #include "builder/td_buf.h"
@@ -215,10 +216,10 @@ typedef struct {
         uint32_t cnt, cap; \
     }
 bool td_array_grow(void **at, uint32_t *cap, size_t item_sz);
-#define TD_ARRAY_PUSH(array, item)                                           \
-    (((array).cnt < (array).cap ||                                           \
-      td_array_grow((void **)&(array).at, &(array).cap, sizeof *(array).at)) \
-         ? ((array).at[(array).cnt++] = (item), true)                        \
+#define TD_ARRAY_PUSH(array, item)                                                                 \
+    (!td_room_refused() && ((array).cnt < (array).cap ||                                           \
+                            td_array_grow((void **)&(array).at, &(array).cap, sizeof *(array).at)) \
+         ? ((array).at[(array).cnt++] = (item), true)                                              \
          : false)
 
 typedef struct {

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/td_alloc.h"
 #include "builder/td_source.h"
 
 typedef enum {
@@ -55,7 +56,7 @@ bool td_guards_grow(td_guards_t *guards);
 static inline td_guard_id_t
 td_guard_add(td_guards_t *guards, td_guard_t const *guard)
 {
-    if (guards->cnt >= guards->cap && !td_guards_grow(guards)) {
+    if (td_room_refused() || (guards->cnt >= guards->cap && !td_guards_grow(guards))) {
         return 0;
     }
     guards->guards[guards->cnt] = *guard;

@@ -89,7 +89,7 @@ pmap_take(td_pmap_t *map, void const *key, bool *is_new)
 {
     td_pmap_slot_t *slot = NULL;
 
-    if (2 * (map->cnt + 1) > map->cap && !pmap_grow(map)) {
+    if (td_room_refused() || (2 * (map->cnt + 1) > map->cap && !pmap_grow(map))) {
         return NULL;
     }
     slot    = pmap_slot(map, key);
@@ -222,7 +222,7 @@ td_smap_put_hashed(td_smap_t *map, char const *key, size_t key_sz, uint32_t hash
 {
     td_smap_slot_t *slot = NULL;
 
-    if (2 * (map->cnt + 1) > map->cap && !smap_grow(map)) {
+    if (td_room_refused() || (2 * (map->cnt + 1) > map->cap && !smap_grow(map))) {
         return false;
     }
     slot = smap_slot(map, key, key_sz, hash);

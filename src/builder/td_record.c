@@ -607,6 +607,7 @@ next_of(td_builder_t *b, char const *op)
 {
     PyObject *dict      = NULL; /* borrowed */
     PyObject *exception = NULL; /* borrowed */
+    PyObject *moved     = NULL; /* borrowed */
 
     if (b->records == NULL || b->record_idx >= PyList_GET_SIZE(b->records)) {
         td_stop_unsupported(b, wrapper, __func__, "no operator record");
@@ -623,7 +624,12 @@ next_of(td_builder_t *b, char const *op)
         raised(b, exception, NULL);
         return NULL;
     }
-    if (PyList_GET_SIZE(td_dict_find(dict, "moved")) > 0) {
+    moved = td_dict_find(dict, "moved");
+    if (moved == NULL) {
+        td_stop_python(b);
+        return NULL;
+    }
+    if (PyList_GET_SIZE(moved) > 0) {
         td_stop_unsupported(b, wrapper, __func__, "a wrapper whose code asks about its shape");
         return NULL;
     }

@@ -108,6 +108,9 @@ chained_where(td_source_class_t cls, td_where_t base)
 static td_src_block_t *
 block_new(td_sources_t *sources)
 {
+    if (td_room_refused()) {
+        return NULL;
+    }
     if (sources->block_cnt == sources->block_cap) {
         enum { FIRST = 64, MANY = 1 << 14 };
         uint32_t        old   = sources->block_cap;

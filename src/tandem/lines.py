@@ -32,18 +32,30 @@ class Lines:
 
     counts: dict[tuple[str, int], int] = field(default_factory=dict)
     decisions: set[tuple[str, int]] = field(default_factory=set)
+    functions: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)
 
     def reached(self) -> set[tuple[str, int]]:
         return {line for line, count in self.counts.items() if count}
 
+    def function(self, place: tuple[str, int]) -> str:
+        """The function that a line stands in."""
+        name, line = place
+        before = [(start, function) for start, function in self.functions.get(name, []) if start <= line]
+        return max(before)[1] if before else ""
+
 
 def parse(text: str) -> Lines:
-    """Of the form that lcov reads (SF, DA and BRDA lines)."""
+    """Of the form that lcov reads (SF, FN, DA and BRDA lines)."""
     lines, name = Lines(), ""
     for row in text.splitlines():
         what, _, rest = row.partition(":")
         if what == "SF":
             name = os.path.basename(rest)
+            lines.paths[name] = rest
+        elif what == "FN":
+            line, function = rest.split(",", 1)
+            lines.functions.setdefault(name, []).append((int(line), function.rpartition(":")[2]))
         elif what == "DA":
             line, count = rest.split(",")[:2]
             place = name, int(line)

@@ -11,7 +11,7 @@ from pathlib import Path
 import corpus_runs
 import pytest
 from conftest import ROOT
-from tandem import covering, lines
+from tandem import covering, excused, lines
 from tandem.oracle import arms, excuses
 
 LANE = "test_corpus"  # the same processes
@@ -154,6 +154,50 @@ def test_lines_are_read_as_lcov_writes_them():
     assert lines.document(read, read) == {"decision_total": 1, "decision_reached": 0, "total": 3, "reached": 2}
 
 
+SOURCE = "int\nf(void)\n{\n    if (a) {\n        return 1;\n    }\n    if (b) {\n        stop_here(1);\n    }\n}\n"
+LCOV = "FN:2,a.c:f\nDA:2,1\nDA:3,1\nDA:4,1\nDA:5,{}\nDA:6,{}\nDA:7,1\nDA:8,0\nDA:9,0\n"
+AT = "a.c f: if (a) { > return 1;"
+
+
+def counted(folder: Path, count: int) -> lines.Lines:
+    (folder / "a.c").write_text(SOURCE)
+    return lines.parse(f"SF:{folder / 'a.c'}\n" + LCOV.format(count, count))
+
+
+def said(folder: Path, rows: str) -> excused.Table:
+    path = folder / "excused.toml"
+    path.write_text("[[rule]]\nform = 'stop_here'\nreason = 'stopped'\n" + rows)
+    return excused.table(str(path))
+
+
+def test_a_line_that_nothing_reaches_has_a_reason_or_is_named(tmp_path):
+    one = counted(tmp_path, 0)
+    without = excused.judge(one, said(tmp_path, ""), "mission")
+    assert [str(gap) for gap in without.without] == ["a.c:5-6"] and without.without[0].at == AT
+    assert [(str(gap), reason) for gap, reason in without.with_reason] == [("a.c:8-9", "stopped")]
+    row = f"[[excuse]]\nreason = 'never a'\nrevision = 'installed'\nat = [{AT!r}]\n"
+    assert excused.judge(one, said(tmp_path, row), "mission").without
+    judged = excused.judge(one, said(tmp_path, row), "installed")
+    assert not judged.without and not judged.stale
+    assert judged.document()["excused"][0] == {"lines": "a.c:5-6", "at": AT, "reason": "never a"}
+
+
+def test_a_reason_for_what_is_reached_or_gone_is_told(tmp_path):
+    row = f"[[excuse]]\nreason = 'never a'\nat = [{AT!r}, 'a.c g: gone > gone']\n"
+    assert [one.at for one in excused.judge(counted(tmp_path, 0), said(tmp_path, row), "mission").stale] == [
+        "a.c g: gone > gone"
+    ]
+    assert len(excused.judge(counted(tmp_path, 3), said(tmp_path, row), "mission").stale) == 2
+
+
+def test_reasons_that_say_nothing_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="without a reason"):
+        said(tmp_path, "[[excuse]]\nreason = ''\nat = ['a']\n")
+    with pytest.raises(ValueError, match="two rows"):
+        said(tmp_path, "[[excuse]]\nreason = 'b'\nat = ['a', 'a']\n")
+    assert excused.table().rules
+
+
 @pytest.mark.release
 def test_failing_allocations_reach_lines_that_no_program_does(tandem, tmp_path):
     if "TANDEM_COVERED" not in os.environ:
@@ -168,6 +212,7 @@ def test_failing_allocations_reach_lines_that_no_program_does(tandem, tmp_path):
     counts = json.loads(done.stdout)["subject_lines"]
     assert 0 < counts["decision_reached"] < counts["decision_total"] < counts["total"]
     assert counts["decision_reached"] < counts["reached"] < counts["total"]
+    assert counts["without_reason"] and counts["excused"]
 
 
 @pytest.mark.release

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from .. import covering, judging, lines, options, programs, session
+from .. import covering, excused, judging, lines, options, programs, session
 from ..errors import EXIT_BAD_INPUT, EXIT_DIFFERS, EXIT_HARNESS, EXIT_OK, BadInput, of_os_error
 from ..oracle.arms import Arm
 from ..output import Output, summary_line
@@ -19,7 +20,7 @@ HELP = "arms of the reference that a corpus reaches, misses, and need not reach"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", nargs="*", metavar="CORPUS", help="files or folders (default: the checkout's corpus)")
-    parser.add_argument("--excused", action="store_true", help="name the excused arms too, with their reasons")
+    parser.add_argument("--excused", action="store_true", help="name the excused arms and lines too, with their reasons")
     parser.add_argument("--table", metavar="FILE.md", help="write the revision's column of this page (corpus/ARMS.md)")
     options.add_sides(parser)
     parser.set_defaults(all=False, quiet=True)
@@ -101,28 +102,48 @@ def _starved(covered: lines.Covered, cases: list[dict[str, Any]], output: Output
             yield f"{case['case']}: {why}"
 
 
-def measure(path: str, cases: list[dict[str, Any]], output: Output) -> tuple[dict[str, int], bool]:
+def _show_lines(replayed: lines.Lines, why: excused.Excused, output: Output, by_name: bool) -> None:
+    """What is not reached, and the reasons: how many lines each has, or each by name."""
+    decisions = lines.unreached(replayed, replayed.decisions)
+    output.line("\ndecision lines that no program reaches" if decisions else "")
+    for name, numbers in decisions.items():
+        output.line(f"  {name}: {' '.join(map(str, numbers))}")
+    title = "lines without a reason that neither a program nor a failing allocation reaches"
+    output.line(f"\n{title}" if why.without else "")
+    for gap in why.without:
+        output.line(f"  {gap}  {gap.at.partition(' ')[2]}")
+    sorts = Counter()
+    for gap, reason in why.with_reason:
+        sorts[reason] += len(gap.lines)
+    output.line("\nexcused lines" if sorts else "")
+    for reason, count in sorts.most_common():
+        output.line(f"  {count:>4}  {reason}")
+    for gap, reason in why.with_reason if by_name else []:
+        output.line(f"  {gap}  {reason}")
+    for row in why.stale:
+        output.note(f"excused.toml: {row.at!r} is reached, or stands there no longer: its row is to go")
+
+
+def measure(
+    path: str, cases: list[dict[str, Any]], revision: str, output: Output, by_name: bool
+) -> tuple[dict[str, Any], bool]:
     """Lines that these cases, just run in this process, reached; whether nothing went wrong
-    without memory."""
+    without memory, and every line is reached or has a reason."""
     covered = lines.Covered(path, os.path.join(os.environ["TANDEM_ROOT"], "src", "builder"))
     replayed = covered.lines()
     faults = list(_starved(covered, cases, output))
     for fault in faults:
         output.note(fault)
     starved = covered.lines()
+    why = excused.judge(starved, excused.table(), revision)
     counts = lines.document(replayed, starved)
-    for title, places in (
-        ("decision lines that no program reaches", lines.unreached(replayed, replayed.decisions)),
-        ("lines that neither a program nor a failing allocation reaches", lines.unreached(starved, starved.counts)),
-    ):
-        output.line(f"\n{title}" if places else "")
-        for name, numbers in places.items():
-            output.line(f"  {name}: {' '.join(map(str, numbers))}")
+    _show_lines(replayed, why, output, by_name)
     output.line(
         f"\n{counts['decision_reached']} of {counts['decision_total']} decision lines of the subject by replay, "
-        f"{counts['reached']} of {counts['total']} lines by replay and failing allocations"
+        f"{counts['reached']} of {counts['total']} lines by replay and failing allocations, "
+        f"{sum(len(gap.lines) for gap in why.without)} lines without a reason"
     )
-    return counts, not faults
+    return counts | why.document(), not (faults or why.without or why.stale)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -140,7 +161,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if cover is not None:
         show(cover, output, args.excused)
         if covered is not None:
-            subject_lines, sound = measure(covered, cases, output)
+            subject_lines, sound = measure(covered, cases, loaded["revision"], output, args.excused)
         output.line(summary_line(counts, time.monotonic() - started))
         for arm in cover.stale():
             output.note(f"{arm} is excused, and reached all the same: its row of excuses.toml is to go")
