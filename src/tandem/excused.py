@@ -21,12 +21,18 @@ _PATH = os.path.join(os.path.dirname(__file__), "excused.toml")
 
 @dataclass(frozen=True)
 class Gap:
-    """Lines of one function with no reached one between them; at is "file function:
-    the line before > the first line"."""
+    """Lines of one function with no reached one between them."""
 
-    at: str
     file: str
+    function: str
+    before: str  #: the text of the line before
+    first: str  #: and of the first line
     lines: tuple[int, ...]
+
+    @property
+    def at(self) -> str:
+        """As a row names it."""
+        return f"{self.file} {self.function}: {self.before} > {self.first}"
 
     def __str__(self) -> str:
         return f"{self.file}:{self.lines[0]}-{self.lines[-1]}" if self.lines[1:] else f"{self.file}:{self.lines[0]}"
@@ -43,15 +49,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Rule:
-    """About gaps whose first line (or the line before: what "before" says) is of this form."""
+    """About gaps whose first line, and the line before it, are of these forms ("": any)."""
 
-    form: re.Pattern[str]
-    before: bool
+    first: str
+    before: str
     reason: str
 
     def holds(self, gap: Gap) -> bool:
-        before, _, first = gap.at.partition(": ")[2].partition(" > ")
-        return bool(self.form.search(before if self.before else first))
+        return bool(re.search(self.first, gap.first) and re.search(self.before, gap.before))
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def table(path: str = _PATH) -> Table:
     """What excused.toml says; ValueError for what has no reason, or two rows for one gap."""
     with open(path, "rb") as file:
         read = tomllib.load(file)
-    rules = [Rule(re.compile(rule["form"]), rule.get("before", False), rule["reason"]) for rule in read["rule"]]
+    rules = [Rule(rule.get("first", ""), rule.get("before", ""), rule["reason"]) for rule in read["rule"]]
     rows = [
         Row(at, group["reason"], group.get("revision", "")) for group in read.get("excuse", []) for at in group["at"]
     ]
@@ -92,9 +97,9 @@ def _sources(lines: Lines) -> dict[str, list[str]]:
     return sources
 
 
-def _at(lines: Lines, source: list[str], place: tuple[str, int]) -> str:
-    file, line = place
-    return f"{file} {lines.function(place)}: {_before(source, line)} > {_text(source, line)}"
+def _gap(lines: Lines, source: list[str], file: str, run: list[int]) -> Gap:
+    function, first = lines.function((file, run[0])), run[0]
+    return Gap(file, function, _before(source, first), _text(source, first), tuple(run))
 
 
 def gaps(lines: Lines) -> list[Gap]:
@@ -106,7 +111,7 @@ def gaps(lines: Lines) -> list[Gap]:
         for line in [*sorted(line for name, line in lines.counts if name == file), 0]:
             apart = run and lines.function((file, line)) != lines.function((file, run[0]))
             if run and (not line or apart or (file, line) in reached):
-                found.append(Gap(_at(lines, source, (file, run[0])), file, tuple(run)))
+                found.append(_gap(lines, source, file, run))
                 run = []
             if line and (file, line) not in reached:
                 run.append(line)
@@ -116,7 +121,7 @@ def gaps(lines: Lines) -> list[Gap]:
 def open_places(lines: Lines) -> set[str]:
     """Where a gap begins, or would if what stands before it were reached."""
     sources, reached = _sources(lines), lines.reached()
-    return {_at(lines, sources[place[0]], place) for place in lines.counts if place not in reached}
+    return {_gap(lines, sources[file], file, [line]).at for file, line in lines.counts if (file, line) not in reached}
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ def counted(folder: Path, count: int) -> lines.Lines:
 
 def said(folder: Path, rows: str) -> excused.Table:
     path = folder / "excused.toml"
-    path.write_text("[[rule]]\nform = 'stop_here'\nreason = 'stopped'\n" + rows)
+    path.write_text("[[rule]]\nfirst = 'stop_here'\nreason = 'stopped'\n" + rows)
     return excused.table(str(path))
 
 
