@@ -20,7 +20,7 @@ HELP = "arms of the reference that a corpus reaches, misses, and need not reach"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", nargs="*", metavar="CORPUS", help="files or folders (default: the checkout's corpus)")
-    parser.add_argument("--excused", action="store_true", help="name the excused arms and lines too, with their reasons")
+    parser.add_argument("--excused", action="store_true", help="name excused arms and lines too, with their reasons")
     parser.add_argument("--table", metavar="FILE.md", help="write the revision's column of this page (corpus/ARMS.md)")
     options.add_sides(parser)
     parser.set_defaults(all=False, quiet=True)
