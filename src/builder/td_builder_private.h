@@ -308,6 +308,54 @@ typedef struct {
     PyObject     *stride, *storage_offset;
 } td_reader_t;
 
+/* The tables that each module has of its own: X(name of them, number).  Hooks of forward come
+   first among the hooks: they are warned of apart from the others. */
+#define TD_OWN_LIST(X)                                      \
+    X(own_parameters, PARAMETERS)                           \
+    X(own_buffers, BUFFERS)                                 \
+    X(own_modules, MODULES)                                 \
+    X(forward_pre_hooks, FORWARD_PRE_HOOKS)                 \
+    X(forward_hooks, FORWARD_HOOKS)                         \
+    X(backward_pre_hooks, BACKWARD_PRE_HOOKS)               \
+    X(backward_hooks, BACKWARD_HOOKS)                       \
+    X(state_dict_pre_hooks, STATE_DICT_PRE_HOOKS)           \
+    X(state_dict_hooks, STATE_DICT_HOOKS)                   \
+    X(load_state_dict_pre_hooks, LOAD_STATE_DICT_PRE_HOOKS) \
+    X(load_state_dict_post_hooks, LOAD_STATE_DICT_POST_HOOKS)
+
+typedef enum {
+#define X(field, place) TD_OWN_##place,
+    TD_OWN_LIST(X)
+#undef X
+        TD_OWN_CNT,
+    TD_OWN_HOOKS_FIRST = TD_OWN_FORWARD_PRE_HOOKS,
+} td_own_place_t;
+
+/* What a plain module has in its own dict. */
+typedef struct {
+    PyObject *at[TD_OWN_CNT]; /* borrowed; NULL: not there */
+    bool      is_special;     /* it or its type may say that it is dynamic, lazy, recurrent or
+                                 managed */
+} td_module_own_t;
+
+/* A key that counts in such a dict, and what for. */
+typedef struct {
+    PyObject const *name; /* borrowed, for identity; NULL: free */
+    int             place;
+} td_own_key_t;
+
+enum { TD_OWN_KEY_CNT = 64, TD_MODULE_TYPE_CNT = 8 };
+
+/* What the type of a module decides, as in td_route_t. */
+typedef struct {
+    PyTypeObject *type;
+    unsigned      version;
+    bool          has_plain_attrs; /* found as object and Module find them */
+    bool          is_plain;        /* and nothing of its own in the place of what the walk over
+                                      members stands for */
+    bool          is_special;      /* as in td_module_own_t */
+} td_module_type_t;
+
 /* Whether modes of torch's are on, which may answer for its functions. */
 typedef enum { TD_MODES_UNKNOWN, TD_MODES_NONE, TD_MODES_SOME } td_modes_t;
 
@@ -329,13 +377,16 @@ typedef struct {
     size_t           frame_cnt; /* of the program; 0: not known */
     uint32_t         frame_idx;
     td_route_t       routes[TD_ROUTE_CNT];
-    td_reader_t      readers[2];   /* of Tensor and of Parameter */
-    td_route_t       plain_module; /* the last type of modules whose attributes are found as
-                                      Module finds them; `no` is not used */
-    PyObject        *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
-    PyObject        *plain_layout; /* about; for identity only */
-    td_stop_t        stop;         /* why the running root stopped */
-    td_at_t          moved; /* the source that the last _wrap left its builder with, where it is
+    td_reader_t      readers[2]; /* of Tensor and of Parameter */
+    td_module_type_t module_types[TD_MODULE_TYPE_CNT];
+    td_own_key_t     own_keys[TD_OWN_KEY_CNT]; /* open addressing, by address */
+    bool             has_own_keys;
+    /* Borrowed from the frame's keep: what td_module_walk found; [1]: buffers. */
+    TD_ARRAY(PyObject *) members[2];
+    PyObject *plain_dtype;  /* borrowed, immortal: of the last tensor that nothing was odd */
+    PyObject *plain_layout; /* about; for identity only */
+    td_stop_t stop;         /* why the running root stopped */
+    td_at_t   moved;        /* the source that the last _wrap left its builder with, where it is
                                 another than it had; else id 0 */
     td_abi_state_v1 const *context; /* borrowed: what the running root is to be built on, where the
                                        frame is somebody else's; or NULL */
@@ -788,10 +839,31 @@ bool td_register_attr(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_v
 
 /* ---- modules ---------------------------------------------------------------------------- */
 
+/* td_is_exact_dict: a dict or OrderedDict itself. */
+static inline bool
+td_is_exact_dict(td_builder_t const *b, PyObject *value)
+{
+    return PyDict_CheckExact(value) || (PyObject *)Py_TYPE(value) == b->tables.ordered_dict;
+}
+
+/* td_module_own reads what a plain module has of its own, valid until code runs; false: it
+   is none, and has to be asked.  Runs no code. */
+bool td_module_own(td_builder_t *b, PyObject *module, td_module_own_t *own);
+
+/* td_module_has_no_hooks: its tables of hooks are plain and empty. */
+bool td_module_has_no_hooks(td_builder_t *b, td_module_own_t const *own);
+
+/* td_module_has_plain_attrs: the type lets object and Module find attributes. */
+bool td_module_has_plain_attrs(td_builder_t *b, PyObject *module);
+
+/* td_module_walk finds the names that named_parameters() and named_buffers() of a plain
+   module give without asking anybody, in b->members: 1, 0: torch has to say, -1: stopped. */
+int td_module_walk(td_builder_t *b, PyObject *module, td_module_own_t const *own);
+
 /* td_register_module mirrors register_attr_or_module for a module.  name: the source that
-   its name is made of. */
+   its name is made of; own: of td_module_own, or NULL. */
 bool td_register_module(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *module,
-                        td_var_t *out);
+                        td_module_own_t const *own, td_var_t *out);
 
 /* td_module_attr mirrors getattr(module, name): 1 with a new reference in *found, 0 where
    it raises AttributeError, -1: stopped by what else it raises.  May run user code. */
@@ -800,15 +872,17 @@ int td_module_attr(td_builder_t *b, PyObject *module, PyObject *name, PyObject *
 /* td_module_truth mirrors bool(getattr(module, name, False)): 1, 0, -1: stopped. */
 int td_module_truth(td_builder_t *b, PyObject *module, PyObject *name);
 
-/* td_module_is_dynamic mirrors mutation_guard.is_dynamic_nn_module: 1, 0, -1: stopped. */
-int td_module_is_dynamic(td_builder_t *b, PyObject *module);
+/* td_module_is_dynamic mirrors mutation_guard.is_dynamic_nn_module: 1, 0, -1: stopped.
+   own: as in td_register_module. */
+int td_module_is_dynamic(td_builder_t *b, PyObject *module, td_module_own_t const *own);
 
 /* td_module_look_at_hooks mirrors the two calls of nnmodule_has_hooks, whose answers decide
    about warnings alone. */
 bool td_module_look_at_hooks(td_builder_t *b, PyObject *module);
 
-/* td_module_members mirrors the names that module.named_parameters() (named_buffers() for
-   buffers) yields, which each calls one (a str, kept for the frame) as it comes. */
+/* td_module_members has the module's own methods say the names that named_parameters()
+   (named_buffers() for buffers) yields; each is called with one (a str, kept for the frame)
+   as it comes. */
 bool td_module_members(td_builder_t *b, PyObject *module, bool buffers,
                        bool (*each)(void *ctx, PyObject *name), void *ctx);
 

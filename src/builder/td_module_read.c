@@ -19,39 +19,13 @@ instance_dict(PyObject *module)
     return dict == NULL ? NULL : *dict;
 }
 
-/* is_plain_type: attributes of the type's instances are found as object and Module find
-   them.  Modules of one type come in rows, so the last one that was is remembered. */
-static bool
-is_plain_type(td_builder_t *b, PyTypeObject *type)
-{
-    bool is_known = (type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) != 0 &&
-                    b->plain_module.type == type && b->plain_module.version == type->tp_version_tag;
-
-    if (is_known) {
-        return true;
-    }
-    if (_PyType_Lookup(type, b->names.getattr) != b->tables.module_getattr ||
-        _PyType_Lookup(type, b->names.getattribute) !=
-            PyDict_GetItemWithError(PyBaseObject_Type.tp_dict, b->names.getattribute)) {
-        return false;
-    }
-    b->plain_module = (td_route_t){.type = type, .version = type->tp_version_tag};
-    return true;
-}
-
-/* is_plain: as is_plain_type, and in exact dicts. */
+/* is_plain: attributes are found as object and Module find them, and in exact dicts. */
 static bool
 is_plain(td_builder_t *b, PyObject *module)
 {
     PyObject *dict = instance_dict(module); /* borrowed */
 
-    return dict != NULL && PyDict_CheckExact(dict) && is_plain_type(b, Py_TYPE(module));
-}
-
-static bool
-is_exact_dict(td_builder_t *b, PyObject *value)
-{
-    return PyDict_CheckExact(value) || (PyObject *)Py_TYPE(value) == b->tables.ordered_dict;
+    return dict != NULL && PyDict_CheckExact(dict) && td_module_has_plain_attrs(b, module);
 }
 
 /* from_tables mirrors Module.__getattr__: 1, 0, or -1: a table is no plain dict. */
@@ -64,7 +38,7 @@ from_tables(td_builder_t *b, PyObject *module, PyObject *name, PyObject **found)
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         PyObject *table = PyDict_GetItemWithError(instance_dict(module), tables[i]); /* borrowed */
 
-        if (table != NULL && !is_exact_dict(b, table)) {
+        if (table != NULL && !td_is_exact_dict(b, table)) {
             return -1;
         }
         *found = table == NULL || PyDict_GET_SIZE(table) == 0
@@ -145,9 +119,13 @@ td_module_truth(td_builder_t *b, PyObject *module, PyObject *name)
 static PyObject *
 by_id(td_builder_t *b, PyObject *table, PyObject *object)
 {
-    PyObject *id    = PyLong_FromVoidPtr(object); /* owned */
-    PyObject *found = NULL;                       /* borrowed */
+    PyObject *id    = NULL; /* owned */
+    PyObject *found = NULL; /* borrowed */
 
+    if (PyDict_Check(table) && PyDict_GET_SIZE(table) == 0) {
+        return NULL;
+    }
+    id = PyLong_FromVoidPtr(object);
     if (id == NULL || !PyDict_Check(table)) {
         td_stop_python(b);
     } else {
@@ -203,23 +181,33 @@ is_forced(td_builder_t *b, PyObject *module, int *answer)
     return *answer < 0 ? -1 : 1;
 }
 
-int
-td_module_is_dynamic(td_builder_t *b, PyObject *module)
+/* says_itself: what the module says of itself decides: 1 with *answer, 0, -1: stopped. */
+static int
+says_itself(td_builder_t *b, PyObject *module, int *answer)
 {
-    PyObject *dict   = instance_dict(module); /* borrowed */
-    PyObject *marked = NULL;                  /* borrowed */
+    PyObject *dict = instance_dict(module); /* borrowed */
+    int       got  = 0;
+
+    if (dict != NULL && PyDict_GetItemWithError(dict, b->names.forward) != NULL) {
+        *answer = 1;
+        return 1;
+    }
+    got = is_forced(b, module, answer);
+    return got != 0 ? got : td_is_a(module, b->tables.lazy_module);
+}
+
+int
+td_module_is_dynamic(td_builder_t *b, PyObject *module, td_module_own_t const *own)
+{
+    PyObject *marked = NULL; /* borrowed */
     int       answer = 0;
     int       got    = 0;
 
-    if (dict != NULL && PyDict_GetItemWithError(dict, b->names.forward) != NULL) {
-        return 1;
+    if (own == NULL || own->is_special) {
+        got = says_itself(b, module, &answer);
     }
-    got = is_forced(b, module, &answer);
     if (got != 0) {
         return got < 0 ? -1 : answer;
-    }
-    if (td_is_a(module, b->tables.lazy_module)) {
-        return 0;
     }
     marked = by_id(b, b->tables.dynamic_classes, (PyObject *)Py_TYPE(module));
     if (marked != NULL && marked != Py_False) {
@@ -263,7 +251,7 @@ td_module_look_at_hooks(td_builder_t *b, PyObject *module)
         bool      plain = got == 0;
 
         if (got == 1) {
-            plain = is_exact_dict(b, hooks) && has_plain_keys(hooks);
+            plain = td_is_exact_dict(b, hooks) && has_plain_keys(hooks);
         }
         Py_XDECREF(hooks);
         if (got < 0) {
@@ -278,212 +266,6 @@ td_module_look_at_hooks(td_builder_t *b, PyObject *module)
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
-
-enum { NESTED_MAX = 64 }; /* a deeper tree of modules is left to torch itself */
-
-/* A walk over a module and those below it, as named_parameters() walks. */
-typedef struct {
-    td_builder_t *b;
-    PyObject     *table;   /* borrowed: the name of the members' table */
-    td_pmap_t     modules; /* met */
-    td_pmap_t     members; /* met */
-    PyObject     *names;   /* owned list of str */
-} walk_t;
-
-/* answers_itself: the module has something of its own in the place of one of the methods
-   that the walk stands for. */
-static bool
-answers_itself(td_builder_t *b, PyObject *module, bool is_root)
-{
-    td_names_t const  *n = &b->names;
-    td_tables_t const *t = &b->tables;
-    struct {
-        PyObject *name, *method;
-    } const methods[] = {
-        {n->named_modules, t->module_named_modules},
-        {n->named_parameters, t->module_named_parameters},
-        {n->named_buffers, t->module_named_buffers},
-        {n->named_members, t->module_named_members},
-    };
-    size_t cnt = is_root ? sizeof methods / sizeof *methods : 1;
-
-    if (!is_plain(b, module) || td_is_lying(b, NULL, module) ||
-        Py_TYPE(module)->tp_hash != PyBaseObject_Type.tp_hash) {
-        return true;
-    }
-    for (size_t i = 0; i < cnt; i++) {
-        if (_PyType_Lookup(Py_TYPE(module), methods[i].name) != methods[i].method ||
-            PyDict_GetItemWithError(instance_dict(module), methods[i].name) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* own_table gives one of the module's tables: borrowed; NULL: not as Module makes it. */
-static PyObject *
-own_table(td_builder_t *b, PyObject *module, PyObject *name)
-{
-    PyObject *table = PyDict_GetItemWithError(instance_dict(module), name); /* borrowed */
-
-    return table != NULL && is_exact_dict(b, table) && _PyType_Lookup(Py_TYPE(module), name) == NULL
-               ? table
-               : NULL;
-}
-
-/* joined gives prefix.name: a new str. */
-static PyObject *
-joined(PyObject *prefix, PyObject *name)
-{
-    return PyUnicode_GET_LENGTH(prefix) == 0 ? Py_NewRef(name)
-                                             : PyUnicode_FromFormat("%U.%U", prefix, name);
-}
-
-/* A table's items in the table's own order. */
-typedef struct {
-    PyObject  *table;    /* borrowed */
-    PyObject  *iterator; /* owned: of an OrderedDict */
-    Py_ssize_t pos;
-    PyObject  *key;   /* borrowed from table */
-    PyObject  *value; /* borrowed from table */
-} items_t;
-
-static bool
-items_next(items_t *items)
-{
-    PyObject *key = NULL; /* owned */
-
-    if (PyDict_CheckExact(items->table)) {
-        return PyDict_Next(items->table, &items->pos, &items->key, &items->value) != 0;
-    }
-    if (items->iterator == NULL) {
-        items->iterator =
-            PyDict_GET_SIZE(items->table) == 0 ? NULL : PyObject_GetIter(items->table);
-    }
-    key = items->iterator == NULL ? NULL : PyIter_Next(items->iterator);
-    if (key == NULL) {
-        return false;
-    }
-    items->key   = key;
-    items->value = PyDict_GetItemWithError(items->table, key);
-    Py_DECREF(key); /* the table holds it, and nothing changes the table */
-    return items->value != NULL;
-}
-
-/* is_member: what a table may hold for the walk to know it by identity: tensors that
-   hash as Tensor does. */
-static bool
-is_member(td_builder_t *b, PyObject *value)
-{
-    PyObject *tensor = b->tables.tensor; /* borrowed */
-
-    if ((PyObject *)Py_TYPE(value) == tensor || (PyObject *)Py_TYPE(value) == b->tables.parameter) {
-        return true;
-    }
-    return td_is_a(value, tensor) && _PyType_Lookup(Py_TYPE(value), b->names.hash) ==
-                                         _PyType_Lookup((PyTypeObject *)tensor, b->names.hash);
-}
-
-/* walk_members adds the names of one module's members: 1, 0: torch has to say, -1: stopped. */
-static int
-walk_members(walk_t *walk, PyObject *module, PyObject *prefix)
-{
-    items_t items = {.table = own_table(walk->b, module, walk->table)};
-    int     good  = items.table == NULL ? 0 : 1;
-
-    while (good == 1 && items_next(&items)) {
-        PyObject *name = NULL; /* owned */
-
-        if (items.value == Py_None || td_pmap_get(&walk->members, items.value) != TD_MAP_NONE) {
-            continue;
-        }
-        if (!is_member(walk->b, items.value) || !PyUnicode_CheckExact(items.key)) {
-            good = 0;
-            break;
-        }
-        name = joined(prefix, items.key);
-        if (name == NULL || !td_pmap_put(&walk->members, items.value, 0) ||
-            PyList_Append(walk->names, name) < 0) {
-            good = -1;
-        }
-        Py_XDECREF(name);
-    }
-    Py_CLEAR(items.iterator);
-    return good;
-}
-
-static int walk_module(walk_t *walk, PyObject *module, PyObject *prefix, int depth);
-
-/* walk_children goes on below: as walk_members. */
-static int
-walk_children(walk_t *walk, PyObject *module, PyObject *prefix, int depth)
-{
-    items_t items = {.table = own_table(walk->b, module, walk->b->names.own_modules)};
-    int     good  = items.table == NULL ? 0 : 1;
-
-    while (good == 1 && items_next(&items)) {
-        PyObject *name = NULL; /* owned */
-
-        if (items.value == Py_None) {
-            continue;
-        }
-        if (!td_is_a(items.value, walk->b->tables.module) || !PyUnicode_CheckExact(items.key)) {
-            good = 0;
-            break;
-        }
-        name = joined(prefix, items.key);
-        good = name == NULL ? -1 : walk_module(walk, items.value, name, depth + 1);
-        Py_XDECREF(name);
-    }
-    Py_CLEAR(items.iterator);
-    return good;
-}
-
-static int
-walk_module(walk_t *walk, PyObject *module, PyObject *prefix, int depth)
-{
-    int good = 0;
-
-    if (depth > NESTED_MAX || answers_itself(walk->b, module, depth == 0)) {
-        return 0;
-    }
-    if (td_pmap_get(&walk->modules, module) != TD_MAP_NONE) {
-        return 1;
-    }
-    if (!td_pmap_put(&walk->modules, module, 0)) {
-        return -1;
-    }
-    good = walk_members(walk, module, prefix);
-    return good == 1 ? walk_children(walk, module, prefix, depth) : good;
-}
-
-/* members_read collects the names without asking anybody: 1 with names, 0: torch has to
-   say, -1: stopped. */
-static int
-members_read(td_builder_t *b, PyObject *module, bool buffers, PyObject **names)
-{
-    walk_t    walk  = {.b     = b,
-                       .table = buffers ? b->names.own_buffers : b->names.own_parameters,
-                       .names = PyList_New(0)};
-    PyObject *empty = PyUnicode_FromString(""); /* owned */
-    int       good  = -1;
-
-    if (walk.names != NULL && empty != NULL) {
-        good = walk_module(&walk, module, empty, 0);
-    }
-    if (good < 0) {
-        td_stop_python(b);
-    }
-    td_pmap_clear(&walk.modules);
-    td_pmap_clear(&walk.members);
-    Py_XDECREF(empty);
-    if (good == 1) {
-        *names = walk.names;
-    } else {
-        Py_CLEAR(walk.names);
-    }
-    return good;
-}
 
 /* next_name gives the name of the next pair that torch's iterator yields: 1 (a new
    reference), 0 at the end, -1: stopped. */
@@ -507,10 +289,9 @@ next_name(td_builder_t *b, PyObject *iterator, PyObject **name)
     return 1;
 }
 
-/* members_asked has the module's own methods say the names. */
-static bool
-members_asked(td_builder_t *b, PyObject *module, bool buffers,
-              bool (*each)(void *ctx, PyObject *name), void *ctx)
+bool
+td_module_members(td_builder_t *b, PyObject *module, bool buffers,
+                  bool (*each)(void *ctx, PyObject *name), void *ctx)
 {
     PyObject *method   = buffers ? b->names.named_buffers : b->names.named_parameters;
     PyObject *given    = td_call_method(method, &module, 1);             /* owned */
@@ -528,24 +309,4 @@ members_asked(td_builder_t *b, PyObject *module, bool buffers,
     Py_XDECREF(iterator);
     Py_XDECREF(given);
     return got == 0;
-}
-
-bool
-td_module_members(td_builder_t *b, PyObject *module, bool buffers,
-                  bool (*each)(void *ctx, PyObject *name), void *ctx)
-{
-    PyObject *names = NULL; /* owned */
-    int       got   = members_read(b, module, buffers, &names);
-    bool      good  = true;
-
-    if (got <= 0) {
-        return got == 0 && members_asked(b, module, buffers, each, ctx);
-    }
-    for (Py_ssize_t i = 0; good && i < PyList_GET_SIZE(names); i++) {
-        PyObject *name = PyList_GET_ITEM(names, i); /* borrowed */
-
-        good = td_keep(b, name) && each(ctx, name);
-    }
-    Py_DECREF(names);
-    return good;
 }

@@ -89,9 +89,22 @@ leaf(void *ctx, PyObject *name)
     return td_param_name(leaves->b, text, key_sz + 1 + (size_t)sz, source.id);
 }
 
-/* members mirrors the loop over one kind of members, which a module may have lost. */
+/* walked goes over what td_module_walk found. */
 static bool
-members(leaves_t *leaves, PyObject *module, bool buffers)
+walked(leaves_t *leaves, bool buffers)
+{
+    td_builder_t *b    = leaves->b;
+    bool          good = true;
+
+    for (uint32_t i = 0; good && i < b->members[buffers].cnt; i++) {
+        good = leaf(leaves, b->members[buffers].at[i]);
+    }
+    return good;
+}
+
+/* asked mirrors the loop over one kind of members, which a module may have lost. */
+static bool
+asked(leaves_t *leaves, PyObject *module, bool buffers)
 {
     td_builder_t *b     = leaves->b;
     PyObject     *table = NULL; /* owned */
@@ -105,11 +118,24 @@ members(leaves_t *leaves, PyObject *module, bool buffers)
     return has == 0 || (has == 1 && td_module_members(b, module, buffers, leaf, leaves));
 }
 
+/* members mirrors both loops. */
+static bool
+members(leaves_t *leaves, PyObject *module, td_module_own_t const *own)
+{
+    int got = own == NULL ? 0 : td_module_walk(leaves->b, module, own);
+
+    if (got == 0) {
+        return asked(leaves, module, false) && asked(leaves, module, true);
+    }
+    return got > 0 && walked(leaves, false) &&
+           (TD_PLANT(BUFFERS_FORGOTTEN) || walked(leaves, true));
+}
+
 /* registered puts the module among the graph's modules, and the names of its members among
    the graph's parameters. */
 static bool
 registered(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *value,
-           td_module_t *module)
+           td_module_own_t const *own, td_module_t *module)
 {
     td_buf_t text   = {0};
     bool     fresh  = false;
@@ -126,7 +152,7 @@ registered(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *value
     if (!good || !fresh) {
         return good;
     }
-    return members(&leaves, value, false) && members(&leaves, value, true);
+    return members(&leaves, value, own);
 }
 
 /* again_dynamic: a module that answers otherwise when it is asked a second time. */
@@ -139,9 +165,10 @@ again_dynamic(td_builder_t *b)
 
 bool
 td_register_module(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *value,
-                   td_var_t *out)
+                   td_module_own_t const *own, td_var_t *out)
 {
-    int              is     = td_module_is_dynamic(b, value);
+    /* Nothing has run since a plain module was asked the first time. */
+    int              is     = own != NULL ? 0 : td_module_is_dynamic(b, value, NULL);
     td_guard_id_t    guard  = 0;
     td_module_t      module = {0};
     td_module_var_t *var    = NULL;
@@ -152,9 +179,9 @@ td_register_module(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObjec
     if (td_source_block(&b->frame.sources, at->id)->cls == TD_SOURCE_CLASS_ParamBufferSource) {
         return td_stop_raise(b, "L937/ret/reached", __func__, "AssertionError", "");
     }
-    if (!td_module_look_at_hooks(b, value) ||
+    if ((!(own != NULL && td_module_has_no_hooks(b, own)) && !td_module_look_at_hooks(b, value)) ||
         !td_source_guard(b, at, TD_GUARD_NN_MODULE, false, &guard) ||
-        !registered(b, at, name, value, &module)) {
+        !registered(b, at, name, value, own, &module)) {
         return false;
     }
     var = td_alloc_in(b, sizeof *var);

@@ -117,6 +117,8 @@ program_close(void *self)
     Py_CLEAR(b->objects);
     Py_CLEAR(b->config);
     Py_CLEAR(b->table_dict);
+    td_free(b->members[0].at);
+    td_free(b->members[1].at);
     td_free(b);
 }
 

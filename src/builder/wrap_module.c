@@ -197,20 +197,17 @@ is_data_parallel(td_builder_t *b, PyObject *value)
     return b->tables.data_parallel != Py_None && td_is_a(value, b->tables.data_parallel);
 }
 
+/* unusual mirrors the branches for a module that has to be asked what it is. */
 static bool
-wrap_module(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *value, td_var_t *out)
+unusual(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *value, td_var_t *out)
 {
     int is = 0;
 
-    if ((PyObject *)Py_TYPE(value) == b->tables.optimized_module) {
-        td_trail_add(b, at, "L878/if/T", __func__);
-        return optimized(b, at, name, value, out);
-    }
     if (!b->cfg.allow_rnn && is_recurrent(b, value)) {
         return td_stop_raise(b, "L887/unimpl/raised", __func__, "torch._dynamo.exc.Unsupported",
                              "TorchDynamo purposely graph breaks on RNN, GRU, LSTMs");
     }
-    is = td_module_is_dynamic(b, value);
+    is = td_module_is_dynamic(b, value, NULL);
     if (is != 0) {
         return is > 0 && dynamic(b, at, value, out);
     }
@@ -223,7 +220,28 @@ wrap_module(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *valu
         return is > 0 && managed(b, at, value, out);
     }
     td_trail_add(b, at, "L937/ret/reached", __func__);
-    return td_register_module(b, at, name, value, out);
+    return td_register_module(b, at, name, value, NULL, out);
+}
+
+static bool
+wrap_module(td_builder_t *b, td_at_t const *at, td_src_id_t name, PyObject *value, td_var_t *out)
+{
+    td_module_own_t own = {0};
+    int             is  = 0;
+
+    if ((PyObject *)Py_TYPE(value) == b->tables.optimized_module) {
+        td_trail_add(b, at, "L878/if/T", __func__);
+        return optimized(b, at, name, value, out);
+    }
+    if (!td_module_own(b, value, &own) || own.is_special) {
+        return unusual(b, at, name, value, out);
+    }
+    is = td_module_is_dynamic(b, value, &own);
+    if (is != 0) {
+        return is > 0 && dynamic(b, at, value, out);
+    }
+    td_trail_add(b, at, "L937/ret/reached", __func__);
+    return td_register_module(b, at, name, value, &own, out);
 }
 
 /* td_wrap_module mirrors VariableBuilder.wrap_module. */
