@@ -331,12 +331,14 @@ td_pair_shared(td_check_t *check, td_live_t const *live, td_run_limit_t const *l
     }
     TD_TRY(beside_open(&beside));
     TD_TRY(td_subject_run_open(&beside.run, subject, live, beside.out));
+    subject->recorded = &runs[TD_SIDE_REFERENCE]; /* which is written step by step, ahead of it */
     td_reference_on_step(check->reference, on_step, &beside);
     td_reference_on_call(check->reference, on_call, &beside);
     status = check->sides[TD_SIDE_REFERENCE]->run(check->sides[TD_SIDE_REFERENCE], live, limit,
                                                   &runs[TD_SIDE_REFERENCE]);
     td_reference_on_step(check->reference, NULL, NULL);
     td_reference_on_call(check->reference, NULL, NULL);
+    subject->recorded = NULL;
     TD_TRY(status);
     TD_TRY(td_run_join(beside.out));
 done:
