@@ -16,6 +16,14 @@
 /* td_index_is_literal: an exact int, str, bool, float, bytes or None. */
 bool td_index_is_literal(PyObject *key);
 
+/* td_index_is_nan: a float that is equal to none but itself.  Two of them look alike and are
+   not equal; equal indices that are no literals may be two objects. */
+static inline bool
+td_index_is_nan(PyObject *key)
+{
+    return PyFloat_CheckExact(key) && PyFloat_AS_DOUBLE(key) != PyFloat_AS_DOUBLE(key);
+}
+
 bool td_index_is_enum(td_sources_t const *sources, PyObject *key);
 
 /* td_index_has_repr says whether repr(key) can be spelled here: literals, tuples, slices and

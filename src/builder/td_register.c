@@ -112,9 +112,6 @@ asked(leaves_t *leaves, PyObject *module, bool buffers)
         td_module_attr(b, module, buffers ? b->names.own_buffers : b->names.own_parameters, &table);
 
     Py_XDECREF(table);
-    if (TD_PLANT(BUFFERS_FORGOTTEN) && buffers) {
-        return true;
-    }
     return has == 0 || (has == 1 && td_module_members(b, module, buffers, leaf, leaves));
 }
 
@@ -122,13 +119,13 @@ asked(leaves_t *leaves, PyObject *module, bool buffers)
 static bool
 members(leaves_t *leaves, PyObject *module, td_module_own_t const *own)
 {
-    int got = own == NULL ? 0 : td_module_walk(leaves->b, module, own);
+    int  got  = own == NULL ? 0 : td_module_walk(leaves->b, module, own);
+    bool good = got >= 0;
 
-    if (got == 0) {
-        return asked(leaves, module, false) && asked(leaves, module, true);
+    for (int buffers = 0; good && buffers <= !TD_PLANT(BUFFERS_FORGOTTEN); buffers++) {
+        good = got > 0 ? walked(leaves, buffers == 1) : asked(leaves, module, buffers == 1);
     }
-    return got > 0 && walked(leaves, false) &&
-           (TD_PLANT(BUFFERS_FORGOTTEN) || walked(leaves, true));
+    return good;
 }
 
 /* registered puts the module among the graph's modules, and the names of its members among

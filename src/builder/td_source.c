@@ -156,7 +156,7 @@ td_source_block_add(td_sources_t *sources, td_at_t const *base, td_source_class_
                .subs       = subs,
     };
     for (uint32_t i = 0; payload == TD_PAYLOAD_KEYS && i < cnt; i++) {
-        sources->has_odd_keys |= !td_index_is_literal(keys[i]);
+        sources->has_odd_keys |= !td_index_is_literal(keys[i]) || td_index_is_nan(keys[i]);
     }
     sources->next += cnt == 0 ? 1 : cnt; /* an empty container's block keeps a number of its own */
     return at;

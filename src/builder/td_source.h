@@ -102,7 +102,7 @@ typedef struct {
     td_src_block_t *blocks; /* owned */
     uint32_t        block_cnt, block_cap;
     td_src_id_t     next;         /* next free number, from 1 */
-    bool            has_odd_keys; /* some index is no literal: equal ones may be two objects */
+    bool            has_odd_keys; /* some index is no literal, or NaN: see td_index.h */
 } td_sources_t;
 
 void td_sources_init(td_sources_t *sources, PyTypeObject *enum_type);

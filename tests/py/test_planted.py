@@ -63,7 +63,10 @@ def test_is_caught(run, number, name, function, field, effect):
         assert any("torch/_dynamo/skipfiles.py:check" in one for one in seen)
         return
     assert caught, f"{effect}, and nothing in the corpus tells"
-    assert {one["verdict"] for one in caught.values()} == {"diverge"}
+    # A compile step's context that the faulty subject cannot take over is refused, not judged.
+    refused = {name for name, one in caught.items() if one["verdict"] == "subject-unsupported"}
+    assert all(name.startswith("compile/") for name in refused)
+    assert {one["verdict"] for name, one in caught.items() if name not in refused} == {"diverge"}
     assert field in {one for program in caught.values() for one in program["fields"]}
     assert not any("flaky" in one["flags"] for one in caught.values())
 
