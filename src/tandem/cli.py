@@ -5,6 +5,7 @@ A command is a module of tandem.commands with
     HELP = "one line"
     def arguments(parser) -> None       declares what it takes
     def run(args, output) -> int        does it; gives the exit code
+    WATCHED = True                      where it runs what others wrote (tandem.watching)
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import warnings
 from types import ModuleType
 from typing import NoReturn
 
-from . import __version__
+from . import __version__, watching
 from .errors import EXIT_BAD_INPUT, EXIT_HARNESS, BadInput, TandemError, describe, of_os_error, one_line
 from .output import Output, say
 
@@ -120,6 +121,12 @@ def main(argv: list[str]) -> int:
         args = _parsed(argv)
     except SystemExit as error:  # --help, --version, usage
         return _told(error.code if isinstance(error.code, int) else EXIT_BAD_INPUT)
+    if getattr(args.module, "WATCHED", False):
+        return watching.watched(args.command, lambda: _run(args))
+    return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
         _require_text(args)
         return _perform(args)

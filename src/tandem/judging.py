@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from . import session
+from . import session, watching
 from .errors import EXIT_HARNESS, BadInput
 from .output import Output, case_lines, summary_line
 
@@ -28,6 +28,7 @@ def judge_all(
     results: list[dict[str, Any]] = []
     for name in names:
         output.progress(f"{len(results)} judged; {name}")
+        watching.at(name)
         try:
             thing = load(name)
         except BadInput as error:

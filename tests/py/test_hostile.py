@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 
 import pytest
@@ -101,6 +102,43 @@ def test_hostile_cases_do_not_reach_the_tool(tandem, tmp_path):
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout.encode())["cases"]
     assert {what: case["verdict"] for what, case in zip(JUDGED, found, strict=True)} == dict.fromkeys(JUDGED, "agree")
+
+
+#: Cases that end the process in their frames(), and how the line calls it.
+ENDING = {
+    "os._exit(0)": "exit code 0",
+    "ctypes.CDLL(None).exit(0)": "exit code 0",
+    "os.closerange(0, 100) or os._exit(2)": "exit code 2",
+    "os.kill(os.getpid(), 11)": "signal 11, Segmentation fault",
+    "os.kill(os.getpid(), 9)": "signal 9, Killed",
+}
+
+
+@pytest.mark.parametrize("act", ENDING)
+def test_a_case_that_ends_the_process(tandem, tmp_path, act):
+    """Its exit code is no verdict."""
+    (path,) = written(tmp_path, [f"import ctypes, os\ndef frames():\n    {act}\n"])
+    result = tandem("compare", path, "--json")
+    assert (result.returncode, result.stdout) == (3, "")
+    assert f"tandem compare: {path}: the process was ended ({ENDING[act]}) before it was done" in result.stderr
+
+
+def test_a_thread_that_is_left_holds_nobody(tandem, tmp_path):
+    text = "import threading, time\nthreading.Thread(target=time.sleep, args=(3000,)).start()\n" + CASE
+    (path,) = written(tmp_path, [text])
+    assert tandem("compare", path, "--other-side", "reference").returncode == 0
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_a_signal_reaches_who_works(python, tmp_path, number, code):
+    (path,) = written(tmp_path, ["import time\nprint('here', flush=True)\ntime.sleep(3000)\n"])
+    command = [*python, "-m", "tandem", "compare", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        process.stdout.readline()
+        process.send_signal(number)
+        said = process.stdout.read()
+        assert process.wait(60) == code
+    assert said == (b"tandem compare: interrupted\n" if code > 0 else b"")
 
 
 def test_a_frame_that_differs_is_flaky(tandem, tmp_path):

@@ -11,6 +11,7 @@ from .. import cases, judging, options, programs, session
 from ..output import Output
 
 HELP = "both sides on objects that case files make"
+WATCHED = True
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from ..errors import EXIT_OK, BadInput
 from ..output import Output
 
 HELP = "a whole corpus: both sides, or the subject against recorded observations"
+WATCHED = True
 
 BLIND = "blind"  # a stand-in for the builder, each of whose names raises when it is used
 

@@ -10,6 +10,7 @@ from .. import judging, options, programs, session
 from ..output import Output
 
 HELP = "both sides on programs; prints the first divergence of each"
+WATCHED = True
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

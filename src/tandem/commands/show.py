@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from .. import cases, options, programs, session
+from .. import cases, options, programs, session, watching
 from ..errors import EXIT_DIFFERS, EXIT_OK
 from ..output import Output
 
 HELP = "one side's observation, as a readable tree"
+WATCHED = True
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
+    watching.at(args.program)
     is_case = args.program.endswith(".py")
     if is_case:
         cases.require(args.program)

@@ -1,0 +1,106 @@
+"""A command that runs code of others does so in a process of its own: whatever ends that
+one, the command says it and fails, as no exit code of theirs is a verdict of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+
+from .errors import EXIT_HARNESS
+from .output import say
+
+PATIENCE = 5.0  # seconds for a process that is done to be gone: a case may have left threads
+_PR_SET_PDEATHSIG = 1
+
+_pipe: list[int] = []  # where the watched process says what it does; empty in any other
+
+
+def at(name: str) -> None:
+    """Says what is judged now."""
+    _tell("@" + name)
+
+
+def _tell(text: str) -> None:
+    with contextlib.suppress(OSError):  # a case may have closed it
+        for descriptor in _pipe:
+            os.write(descriptor, text.encode(errors="surrogateescape") + b"\0")
+
+
+def _interrupted_once(*_: object) -> None:
+    """A terminal interrupts both processes, and the other one hands it on."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def watched(command: str, act: Callable[[], int]) -> int:
+    """act() in a child; gives its exit code, in the child and here."""
+    here, there = os.pipe()
+    try:
+        child = os.fork()
+    except OSError:  # no process to be had: then without
+        return act()
+    if child:
+        os.close(there)
+        return _watch(command, child, here)
+    os.close(here)
+    _pipe.append(there)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGINT, _interrupted_once)
+    code = act()
+    _tell(f"={code}")
+    return code
+
+
+def _watch(command: str, child: int, here: int) -> int:
+    handed: list[int] = []
+
+    def hand_on(number: int, _: object) -> None:
+        handed.append(number)
+        os.kill(child, number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, hand_on)
+    name, code, status = _follow(child, here)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in handed:
+        signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    if code is not None and not (os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL):
+        return code
+    how = os.waitstatus_to_exitcode(status)
+    why = f"exit code {how}" if how >= 0 else f"signal {-how}, {signal.strsignal(-how)}"
+    place = f"{name}: " if name else ""
+    say(f"tandem {command}: {place}the process was ended ({why}) before it was done: what it ran there did that\n")
+    return EXIT_HARNESS
+
+
+def _follow(child: int, here: int) -> tuple[str, int | None, int]:
+    """What was judged last, the code that the child came to, and how it ended."""
+    said, done_at, closed = b"", 0.0, False
+    while True:
+        if not closed and select.select([here], [], [], 0.2)[0]:
+            more = os.read(here, 65536)
+            said, closed = said + more, not more
+        gone, status = os.waitpid(child, os.WNOHANG)
+        if gone:
+            while select.select([here], [], [], 0)[0] and (more := os.read(here, 65536)):
+                said += more
+            break
+        words = said.split(b"\0")
+        said = b"\0".join(words[-3:])
+        if not done_at and any(word.startswith(b"=") for word in words[:-1]):
+            done_at = time.monotonic()
+        if done_at and time.monotonic() - done_at > PATIENCE:
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            break
+        if closed:
+            time.sleep(0.02)
+    words = said.split(b"\0")[:-1]
+    names = [word[1:] for word in words if word.startswith(b"@")]
+    codes = [int(word[1:]) for word in words if word.startswith(b"=")]
+    return names[-1].decode(errors="replace") if names else "", codes[-1] if codes else None, status
