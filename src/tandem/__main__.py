@@ -37,7 +37,7 @@ def main() -> int:
     fix_hash_seed()
     from . import cli
 
-    return cli.main(sys.argv[1:])
+    return cli.main(sys.argv[1:], watch=True)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,17 @@ from types import ModuleType
 from typing import NoReturn
 
 from . import __version__, watching
-from .errors import EXIT_BAD_INPUT, EXIT_HARNESS, BadInput, TandemError, describe, of_os_error, one_line
+from .errors import (
+    EXIT_BAD_INPUT,
+    EXIT_HARNESS,
+    EXIT_INTERRUPTED,
+    BadInput,
+    TandemError,
+    describe,
+    of_os_error,
+    one_line,
+)
 from .output import Output, say
-
-EXIT_INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
@@ -115,13 +122,14 @@ def _drop_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def main(argv: list[str]) -> int:
-    """Runs a command; gives its exit code."""
+def main(argv: list[str], watch: bool = False) -> int:
+    """Runs a command; gives its exit code.  With watch a command that is WATCHED runs in a
+    child, and the call returns in both processes."""
     try:
         args = _parsed(argv)
     except SystemExit as error:  # --help, --version, usage
         return _told(error.code if isinstance(error.code, int) else EXIT_BAD_INPUT)
-    if getattr(args.module, "WATCHED", False):
+    if watch and getattr(args.module, "WATCHED", False):
         return watching.watched(args.command, lambda: _run(args))
     return _run(args)
 

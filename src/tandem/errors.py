@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 EXIT_OK, EXIT_DIFFERS, EXIT_BAD_INPUT, EXIT_HARNESS = 0, 1, 2, 3
+EXIT_INTERRUPTED = 130  # as a shell calls it
 
 
 class TandemError(Exception):

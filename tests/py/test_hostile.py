@@ -109,7 +109,7 @@ ENDING = {
     "os._exit(0)": "exit code 0",
     "ctypes.CDLL(None).exit(0)": "exit code 0",
     "os.closerange(0, 100) or os._exit(2)": "exit code 2",
-    "os.kill(os.getpid(), 11)": "signal 11, Segmentation fault",
+    "os.kill(os.getpid(), 6)": "signal 6, Aborted",
     "os.kill(os.getpid(), 9)": "signal 9, Killed",
 }
 
@@ -139,6 +139,18 @@ def test_a_signal_reaches_who_works(python, tmp_path, number, code):
         said = process.stdout.read()
         assert process.wait(60) == code
     assert said == (b"tandem compare: interrupted\n" if code > 0 else b"")
+
+
+def test_an_interrupt_that_a_case_swallows(python, tmp_path):
+    """It ends the command all the same."""
+    text = "import time\nwhile True:\n    try:\n        print('here', flush=True)\n        time.sleep(3000)\n"
+    (path,) = written(tmp_path, [text + "    except KeyboardInterrupt:\n        pass\n"])
+    command = [*python, "-m", "tandem", "compare", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == b"here\ntandem compare: interrupted\n"
+        assert process.wait(60) == 130
 
 
 def test_a_frame_that_differs_is_flaky(tandem, tmp_path):
