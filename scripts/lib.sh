@@ -4,6 +4,8 @@
 # of it talks on stderr, so that a command's stdout stays its own.
 
 TD_ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
+: "${HOME:=$(unset HOME; echo ~)}" # whoever starts us may have taken it away
+export HOME
 TD_CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/tandem"
 TD_LOCK_FILE="${TANDEM_LOCK_FILE:-$TD_ROOT/requirements.lock}"
 TD_STAMP=tandem-environment-complete

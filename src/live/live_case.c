@@ -1,10 +1,8 @@
 /* live_case.c: what a case file gives, checked and brought into live's form. */
-#include <stdio.h>
 
 #include "base/td_assert.h"
 #include "live/live_private.h"
 #include "py/td_call.h"
-#include "py/td_py_error.h"
 
 static int
 is_sequence(PyObject *object)
@@ -12,21 +10,34 @@ is_sequence(PyObject *object)
     return PyList_Check(object) || PyTuple_Check(object);
 }
 
+/* placed puts where a pair stands before the message of the pending TypeError. */
+static void
+placed(Py_ssize_t frame, Py_ssize_t idx)
+{
+    PyObject *type = NULL, *value = NULL, *trace = NULL; /* owned */
+
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Fetch(&type, &value, &trace);
+        PyErr_Format(PyExc_TypeError, "frame %zd, entry %zd: %S", frame, idx,
+                     value != NULL ? value : type);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
 /* pair_check takes one (spec, object) of a case; -1 with a TypeError that says
    where it stands. */
 static int
 pair_check(PyObject *pair, Py_ssize_t frame, Py_ssize_t idx)
 {
-    char where[64];
-
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
         PyErr_Format(PyExc_TypeError, "frame %zd, entry %zd: not a pair (source_spec, object)",
                      frame, idx);
         return -1;
     }
     if (live_spec_check(PyTuple_GET_ITEM(pair, 0)) < 0) {
-        snprintf(where, sizeof where, "frame %zd, entry %zd", frame, idx);
-        td_py_error_where(where);
+        placed(frame, idx);
         return -1;
     }
     return 0;
@@ -139,6 +150,24 @@ constraints_all(PyObject *constraints, PyObject *frames)
     return list;
 }
 
+/* classes_check asks that traceable_tensor_subclasses is what builders look classes up in;
+   -1 with a TypeError otherwise. */
+static int
+classes_check(PyObject *config)
+{
+    PyObject *key     = PyUnicode_FromString("traceable_tensor_subclasses"); /* owned */
+    PyObject *classes = NULL; /* borrowed from config */
+
+    if (key != NULL) {
+        classes = PyDict_GetItemWithError(config, key);
+    }
+    if (classes != NULL && !PyAnySet_Check(classes)) {
+        PyErr_SetString(PyExc_TypeError, "CONFIG: traceable_tensor_subclasses must be a set");
+    }
+    Py_XDECREF(key);
+    return PyErr_Occurred() != NULL ? -1 : 0;
+}
+
 static PyObject *
 config_copied(PyObject *config)
 {
@@ -149,7 +178,7 @@ config_copied(PyObject *config)
         PyErr_SetString(PyExc_TypeError, "CONFIG must be a dict");
         return NULL;
     }
-    return PyDict_Copy(config);
+    return classes_check(config) < 0 ? NULL : PyDict_Copy(config);
 }
 
 td_status_t

@@ -12,16 +12,12 @@ static struct {
     {"5", "TypeError: frames() must return a list of frames"},
     {"[5]", "TypeError: frame 0: not a list"},
     {"[[], [5]]", "TypeError: frame 1, entry 0: not a pair"},
-    {"[[(5, 5)]]", "RuntimeError: frame 0, entry 0: TypeError: a source spec is a tuple"},
-    {"[[(('local',), 5)]]",
-     "RuntimeError: frame 0, entry 0: TypeError: a source spec 'local' has 1"},
-    {"[[(('locale', 'x'), 5)]]",
-     "RuntimeError: frame 0, entry 0: TypeError: no source spec is called"},
-    {"[[(('attr', ('do',), 'x'), 5)]]",
-     "RuntimeError: frame 0, entry 0: TypeError: no source spec"},
-    {"[[(('local', 5), 5)]]",
-     "RuntimeError: frame 0, entry 0: TypeError: operand 1 of source spec"},
-    {"[[(('fxcall', [5]), 5)]]", "RuntimeError: frame 0, entry 0: TypeError: operand 1"},
+    {"[[(5, 5)]]", "TypeError: frame 0, entry 0: a source spec is a tuple"},
+    {"[[(('local',), 5)]]", "TypeError: frame 0, entry 0: a source spec 'local' has 1"},
+    {"[[(('locale', 'x'), 5)]]", "TypeError: frame 0, entry 0: no source spec is called"},
+    {"[[(('attr', ('do',), 'x'), 5)]]", "TypeError: frame 0, entry 0: no source spec"},
+    {"[[(('local', 5), 5)]]", "TypeError: frame 0, entry 0: operand 1 of source spec"},
+    {"[[(('fxcall', [5]), 5)]]", "TypeError: frame 0, entry 0: operand 1"},
 };
 
 static void

@@ -28,6 +28,14 @@ REFUSED = {
         "def frames():\n    return F\n",
         "TypeError: frames() gave 2 frames, then 0",
     ),
+    "a source of no known word": (
+        "def frames():\n    return [[(('nowhere', 'x'), 1)]]\n",
+        "1:1: TypeError: frame 0, entry 0: no source spec is called 'nowhere'",
+    ),
+    "classes that are no set": (
+        "CONFIG = {'traceable_tensor_subclasses': 7}\n" + CASE,
+        "1:1: TypeError: CONFIG: traceable_tensor_subclasses must be a set",
+    ),
     "exit at import": ("import sys\nsys.exit(0)\n", "2:1: SystemExit: 0"),
     "exit in frames": ("def frames():\n    raise SystemExit(0)\n", "2:5: SystemExit: 0"),
     "an exception of no known class": ("class Boom(BaseException): pass\nraise Boom('x')\n", "2:1: Boom: x"),
