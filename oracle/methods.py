@@ -249,7 +249,7 @@ def _compile(function: Callable, count: int | None) -> Callable:
             args = (args + (1,) * count)[:count]
         state.forget_compiled()
         try:
-            with frame.watch():
+            with frame.watch(), state.sources_forgotten():
                 torch._dynamo.optimize("eager")(function)(*args)
         except Exception:  # noqa: S110
             pass

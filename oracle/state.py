@@ -19,14 +19,17 @@ at another place afterwards.  Hook handles never get a number twice.
 """
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib
 import itertools
+import linecache
 import logging
 import os
 import random
-from typing import Any, Callable
+import weakref
+from typing import Any, Callable, Iterator
 
 import torch
 
@@ -266,11 +269,32 @@ def _collect(process: _Process) -> None:
 
 def forget_compiled() -> None:
     """Forget all that Dynamo compiled, and the numbers in the names it makes."""
-    from torch._dynamo import bytecode_transformation, utils
+    from torch._dynamo import bytecode_transformation, guards, utils
 
     torch._dynamo.reset()
     utils.graph_break_dup_warning_checker.reset()
     bytecode_transformation._unique_id_counter = itertools.count()
+    # A guard on what lives as long as the process (a class, a builtin) waits for its end, and
+    # keeps all that was compiled with it.
+    for waiting in list(weakref.finalize._registry):
+        alive = waiting.peek()
+        if alive is not None and type(getattr(alive[1], "__self__", None)) is guards.CheckFunctionManager:
+            waiting.detach()
+
+
+@contextlib.contextmanager
+def sources_forgotten() -> Iterator[None]:
+    """Forgets the sources of graphs that are made inside: fx keeps each for good, and
+    linecache a way to it."""
+    loader = torch.fx.graph_module._loader
+    known, number = len(loader.eval_cache), loader.next_id
+    try:
+        yield
+    finally:
+        for name in list(loader.eval_cache)[known:]:
+            del loader.eval_cache[name]
+            linecache.cache.pop(name, None)
+        loader.next_id = number
 
 
 def dispatch_tables_changed() -> None:
