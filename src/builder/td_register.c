@@ -119,8 +119,15 @@ asked(leaves_t *leaves, PyObject *module, bool buffers)
 static bool
 members(leaves_t *leaves, PyObject *module, td_module_own_t const *own)
 {
-    int  got  = own == NULL ? 0 : td_module_walk(leaves->b, module, own);
-    bool good = got >= 0;
+    td_module_own_t found;
+    int             got  = 0;
+    bool            good = false;
+
+    if (own == NULL && td_module_own(leaves->b, module, &found)) {
+        own = &found; /* what else decides about it does not change what it holds */
+    }
+    got  = own == NULL ? 0 : td_module_walk(leaves->b, module, own);
+    good = got >= 0;
 
     for (int buffers = 0; good && buffers <= !TD_PLANT(BUFFERS_FORGOTTEN); buffers++) {
         good = got > 0 ? walked(leaves, buffers == 1) : asked(leaves, module, buffers == 1);
