@@ -644,6 +644,9 @@ bool td_meet_module(td_builder_t *b, PyObject *value);
    such attribute.  Runs no code. */
 PyObject *td_getattr_static(PyObject *value, PyObject *name);
 
+/* td_hash_is_own: hashing a key runs code of its class, which may be a program's. */
+bool td_hash_is_own(td_builder_t *b, PyObject *key);
+
 /* td_key_is_tensor mirrors VariableBuilder.tensor_can_be_dict_key. */
 int td_key_is_tensor(td_builder_t *b, td_at_t const *at, PyObject *key);
 
@@ -692,6 +695,15 @@ td_fake_t *td_fake_of(td_builder_t *b, td_at_t const *at, PyObject *tensor, td_d
 
 /* td_fake_copy mirrors clone_input: what a real copy of a tensor is.  NULL: stopped. */
 td_fake_t *td_fake_copy(td_builder_t *b, PyObject *tensor);
+
+/* td_fake_kinds puts into a record what dtype, layout and device a tensor says it has (dtypes
+   and layouts live as long as torch; a device is an object of its own), and what it says of
+   gradients.  td_fake_sizes puts in sizes, strides and offset, those of dims where the builder
+   asked before (is_root).  td_is_compressed: of a layout that the meta converter does not do. */
+bool td_fake_kinds(td_builder_t *b, PyObject *tensor, td_fake_t *fake);
+bool td_fake_sizes(td_builder_t *b, PyObject *tensor, td_dims_t const *dims, td_fake_t *fake,
+                   bool is_root);
+bool td_is_compressed(td_builder_t *b, PyObject *layout);
 
 /* td_symbols_of_fake mirrors create_symbolic_sizes_strides_storage_offset: it turns the
    numbers of a fake made of ints into what they are under dims. */

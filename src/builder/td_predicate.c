@@ -250,19 +250,34 @@ is_dict_key(td_builder_t *b, td_at_t const *at, PyObject *key)
     return is != 0 ? is : td_is_a(key, b->tables.enum_class);
 }
 
-/* is_hashed: whoever goes through an OrderedDict hashes each key that it gives, which for an
-   object of a program's class is code of the program.  False: stopped. */
-static bool
-is_hashed(td_builder_t *b, PyObject *key)
+bool
+td_hash_is_own(td_builder_t *b, PyObject *key)
 {
     PyTypeObject *type = Py_TYPE(key);
 
-    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
-        type->tp_hash == PyBaseObject_Type.tp_hash || td_is_a(key, b->tables.tensor) ||
-        td_is_a(key, b->tables.enum_class) || PyObject_Hash(key) != -1) {
-        return true;
+    return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) &&
+           type->tp_hash != PyBaseObject_Type.tp_hash && !td_is_a(key, b->tables.tensor) &&
+           !td_is_a(key, b->tables.enum_class);
+}
+
+/* keys_in_order asks each key of an OrderedDict in its order, which hashes them. */
+static int
+keys_in_order(td_builder_t *b, td_at_t const *at, PyObject *value)
+{
+    PyObject *iterator = PyObject_GetIter(value); /* owned; C code, the class is exact */
+    PyObject *key      = NULL;                    /* owned */
+    int       is       = 1;
+
+    while (is == 1 && iterator != NULL && (key = PyIter_Next(iterator)) != NULL) {
+        is = is_dict_key(b, at, key);
+        Py_DECREF(key);
     }
-    return td_stop_passing(b, "L414/bool/all=F", __func__);
+    Py_XDECREF(iterator);
+    if (PyErr_Occurred()) {
+        td_stop_passing(b, "L414/bool/all=F", __func__);
+        return -1;
+    }
+    return is;
 }
 
 int
@@ -276,8 +291,12 @@ td_is_dict_like(td_builder_t *b, td_at_t const *at, PyObject *value)
         return 0;
     }
     while (PyDict_Next(value, &pos, &key, NULL)) {
-        int is = is_ordered && !is_hashed(b, key) ? -1 : is_dict_key(b, at, key);
+        int is = 0;
 
+        if (is_ordered && !is_literal_atom(Py_TYPE(key))) {
+            return keys_in_order(b, at, value);
+        }
+        is = is_dict_key(b, at, key);
         if (is != 1) {
             return is;
         }

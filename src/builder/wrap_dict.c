@@ -12,6 +12,8 @@ typedef struct {
     PyObject **values; /* in the arena; borrowed from the dict: nothing that runs here changes it */
     td_src_id_t *subs; /* sources that stand for keys (weak references), or NULL */
     uint32_t     cnt;
+    PyObject    *heard; /* owned dict, where hashing some key runs code of its class: what is done
+                           with the keys is done there in the reference's order; or NULL */
 } pairs_t;
 
 /* ---- keys ------------------------------------------------------------------- */
@@ -36,6 +38,12 @@ pair_put(td_builder_t *b, pairs_t *pairs, PyObject *key, PyObject *value)
     }
     pairs->keys[pairs->cnt]     = key;
     pairs->values[pairs->cnt++] = value;
+    if (pairs->heard == NULL && td_hash_is_own(b, key)) {
+        pairs->heard = PyDict_New();
+        if (pairs->heard == NULL) {
+            return td_stop_python(b);
+        }
+    }
     return td_keep(b, key);
 }
 
@@ -74,13 +82,95 @@ read_pairs(td_builder_t *b, PyObject *value, pairs_t *pairs)
         return td_stop_nomem(b);
     }
     pairs->values = pairs->keys + cnt;
-    if (!PyDict_CheckExact(value) && (PyObject *)Py_TYPE(value) == b->tables.ordered_dict &&
-        !TD_PLANT(DICT_ORDER)) {
-        return from_ordered(b, value, pairs);
-    }
     while (PyDict_Next(value, &pos, &key, &item)) {
         if (!pair_put(b, pairs, key, item)) {
             return false;
+        }
+    }
+    if (pairs->heard == NULL && !PyDict_CheckExact(value) &&
+        (PyObject *)Py_TYPE(value) == b->tables.ordered_dict && !TD_PLANT(DICT_ORDER)) {
+        pairs->cnt = 0;
+        return from_ordered(b, value, pairs);
+    }
+    return true;
+}
+
+/* ---- keys that are heard ------------------------------------------------------------ */
+
+/* go_through begins a walk over the keys where somebody hears of it: *iterator (owned) is NULL
+   where nobody does. */
+static bool
+go_through(td_builder_t *b, PyObject *value, pairs_t const *pairs, PyObject **iterator)
+{
+    *iterator = NULL;
+    if (pairs->heard == NULL || TD_PLANT(KEY_UNHEARD)) {
+        return true;
+    }
+    *iterator = PyObject_GetIter(value); /* C code, the class is exact */
+    return *iterator != NULL || td_stop_python(b);
+}
+
+/* next_key puts down the key at a place, as going through the dict gives it, which hashes those
+   of an OrderedDict; behind the last one there is none.  iterator may be NULL. */
+static bool
+next_key(td_builder_t *b, PyObject *iterator, pairs_t *pairs, uint32_t at)
+{
+    PyObject *key = iterator == NULL ? NULL : PyIter_Next(iterator); /* owned until kept */
+
+    if (iterator == NULL || (key == NULL && at == pairs->cnt && !PyErr_Occurred())) {
+        return true;
+    }
+    if (key == NULL) {
+        return td_stop_passing(b, "L446/for/some", __func__);
+    }
+    if (at == pairs->cnt) {
+        Py_DECREF(key);
+        return td_stop_unsupported(b, "L446/for/some", __func__, "a dict that grows");
+    }
+    pairs->keys[at] = key;
+    return td_keep_steal(b, key);
+}
+
+/* next_value mirrors value[k], which hashes the key and may compare it with others. */
+static bool
+next_value(td_builder_t *b, PyObject *value, pairs_t *pairs, uint32_t at)
+{
+    if (pairs->heard == NULL) {
+        return true;
+    }
+    pairs->values[at] = PyObject_GetItem(value, pairs->keys[at]);
+    return pairs->values[at] == NULL ? td_stop_passing(b, "L446/for/some", __func__)
+                                     : td_keep_steal(b, pairs->values[at]);
+}
+
+/* note_key mirrors result[k] = ..., which does the same among the keys so far. */
+static bool
+note_key(td_builder_t *b, pairs_t *pairs, uint32_t at)
+{
+    if (pairs->heard == NULL) {
+        return true;
+    }
+    if (PyDict_SetItem(pairs->heard, pairs->keys[at], Py_None) < 0) {
+        return td_stop_passing(b, "L446/for/some", __func__);
+    }
+    return PyDict_GET_SIZE(pairs->heard) == (Py_ssize_t)at + 1 ||
+           td_stop_unsupported(b, "L446/for/some", __func__, "keys that are equal at times");
+}
+
+/* all_again mirrors what the tracker's constructor does to know what it contains: it makes the
+   dict again, twice. */
+static bool
+all_again(td_builder_t *b, pairs_t *pairs)
+{
+    for (int i = 0; i < 2 && pairs->heard != NULL; i++) {
+        Py_SETREF(pairs->heard, PyDict_New());
+        if (pairs->heard == NULL) {
+            return td_stop_python(b);
+        }
+        for (uint32_t at = 0; at < pairs->cnt; at++) {
+            if (!note_key(b, pairs, at)) {
+                return false;
+            }
         }
     }
     return true;
@@ -147,41 +237,48 @@ store_global_weakref(td_builder_t *b, PyObject *name, td_src_id_t source, PyObje
     return TD_ARRAY_PUSH(b->frame.globals, row) || td_stop_nomem(b);
 }
 
-/* store_keys mirrors the loop that stores key variables in globals: for a Parameter
-   key, and for any key below a local's `state`. */
+/* store_key mirrors the loop that stores key variables in globals, for one of them: for a
+   Parameter, and for any key below a local's `state`. */
 static bool
-store_keys(td_builder_t *b, td_at_t const *at, pairs_t *pairs)
+store_key(td_builder_t *b, td_at_t const *at, pairs_t *pairs, uint32_t i)
 {
     bool is_member =
         at->cls == TD_SOURCE_CLASS_AttrSource || at->cls == TD_SOURCE_CLASS_ParamBufferSource;
-    char text[64];
+    char        text[64];
+    PyObject   *name = NULL; /* owned until kept */
+    td_src_id_t weak = 0;
+    int         is   = !is_member && PyUnicode_CheckExact(pairs->keys[i])
+                           ? 0
+                           : td_key_is_tensor(b, at, pairs->keys[i]);
 
-    for (uint32_t i = 0; i < pairs->cnt; i++) {
-        int         is   = !is_member && PyUnicode_CheckExact(pairs->keys[i])
-                               ? 0
-                               : td_key_is_tensor(b, at, pairs->keys[i]);
-        PyObject   *name = NULL; /* owned until kept */
-        td_src_id_t weak = 0;
-
-        if (is == 0) {
-            continue;
-        }
-        if (pairs->subs == NULL) {
-            pairs->subs = td_alloc_in(b, pairs->cnt * sizeof *pairs->subs);
-        }
-        snprintf(text, sizeof text, "__dict_key_%llu",
-                 (unsigned long long)(uintptr_t)pairs->keys[i]);
-        name = is < 0 || pairs->subs == NULL ? NULL : PyUnicode_FromString(text);
-        if (name == NULL || !td_keep_steal(b, name)) {
-            return b->stop.kind != TD_STOP_NONE ? false : td_stop_python(b);
-        }
-        weak           = weak_source(b, name);
-        pairs->subs[i] = weak;
-        if (weak == 0 || !store_global_weakref(b, name, weak, pairs->keys[i])) {
-            return false;
-        }
+    if (is == 0) {
+        return true;
     }
-    return true;
+    if (pairs->subs == NULL) {
+        pairs->subs = td_alloc_in(b, pairs->cnt * sizeof *pairs->subs);
+    }
+    snprintf(text, sizeof text, "__dict_key_%llu", (unsigned long long)(uintptr_t)pairs->keys[i]);
+    name = is < 0 || pairs->subs == NULL ? NULL : PyUnicode_FromString(text);
+    if (name == NULL || !td_keep_steal(b, name)) {
+        return b->stop.kind != TD_STOP_NONE ? false : td_stop_python(b);
+    }
+    weak           = weak_source(b, name);
+    pairs->subs[i] = weak;
+    return weak != 0 && store_global_weakref(b, name, weak, pairs->keys[i]);
+}
+
+static bool
+store_keys(td_builder_t *b, td_at_t const *at, PyObject *value, pairs_t *pairs)
+{
+    PyObject *iterator = NULL; /* owned */
+    bool      good     = go_through(b, value, pairs, &iterator);
+
+    for (uint32_t i = 0; good && i < pairs->cnt; i++) {
+        good = next_key(b, iterator, pairs, i) && store_key(b, at, pairs, i);
+    }
+    good = good && next_key(b, iterator, pairs, pairs->cnt);
+    Py_XDECREF(iterator);
+    return good;
 }
 
 /* ---- the dict ----------------------------------------------------------------------- */
@@ -220,33 +317,35 @@ dict_of(td_builder_t *b, PyObject *value, pairs_t const *pairs)
 }
 
 static bool
-build_values(td_builder_t *b, td_at_t const *at, pairs_t const *pairs, td_guard_id_t guard,
-             td_dict_t *dict)
+build_values(td_builder_t *b, td_at_t const *at, PyObject *value, pairs_t *pairs,
+             td_guard_id_t guard, td_dict_t *dict)
 {
-    td_at_t first  = {0};
-    bool    leaves = false;
+    td_at_t   first    = {0};
+    PyObject *iterator = NULL; /* owned */
+    bool      good     = false;
+    bool      leaves   = false;
 
     if (!td_children(b, at, TD_SOURCE_CLASS_GetItemSource,
                      pairs->subs == NULL ? TD_PAYLOAD_KEYS : TD_PAYLOAD_SOURCES, pairs->keys,
                      pairs->subs, pairs->cnt, &first)) {
         return false;
     }
-    leaves = td_leaves_of(b, &first, guard);
-    for (uint32_t i = 0; i < pairs->cnt; i++) {
+    leaves = pairs->heard == NULL && td_leaves_of(b, &first, guard);
+    good   = go_through(b, value, pairs, &iterator);
+    for (uint32_t i = 0; good && i < pairs->cnt; i++) {
         td_at_t child = td_source_nth(&first, i);
 
         if (leaves && td_leaf_takes(pairs->values[i]) && !b->frame.text_mode) {
-            if (!td_leaf_build(b, &child, pairs->values[i], guard, &dict->items[i])) {
-                return false;
-            }
+            good = td_leaf_build(b, &child, pairs->values[i], guard, &dict->items[i]);
             continue;
         }
-        if (!td_build(b, &child, pairs->values[i], &dict->items[i]) ||
-            !td_var_add_guards(b, &dict->items[i], guard)) {
-            return false;
-        }
+        good = next_key(b, iterator, pairs, i) && next_value(b, value, pairs, i) &&
+               td_build(b, &child, pairs->values[i], &dict->items[i]) &&
+               td_var_add_guards(b, &dict->items[i], guard) && note_key(b, pairs, i);
     }
-    return true;
+    good = good && next_key(b, iterator, pairs, pairs->cnt);
+    Py_XDECREF(iterator);
+    return good;
 }
 
 /* build_factory mirrors self._wrap(value.default_factory): under the dict's own
@@ -264,25 +363,19 @@ build_factory(td_builder_t *b, td_at_t const *at, PyObject *value, td_dict_t *di
            (TD_PLANT(FACTORY_TRACKED) ? td_build : td_wrap)(b, at, factory, dict->factory);
 }
 
-/* td_wrap_dict mirrors the dict branch of VariableBuilder._wrap. */
-bool
-td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+/* wrap_pairs makes the tracker of a dict that was read. */
+static bool
+wrap_pairs(td_builder_t *b, td_at_t const *at, PyObject *value, pairs_t *pairs, td_guard_id_t guard,
+           td_var_t *out)
 {
-    pairs_t       pairs      = {0};
-    td_dict_t    *dict       = NULL;
-    td_guard_id_t guard      = 0;
-    bool          is_default = (PyObject *)Py_TYPE(value) == b->tables.default_dict;
+    td_dict_t *dict       = store_keys(b, at, value, pairs) ? dict_of(b, value, pairs) : NULL;
+    bool       is_default = (PyObject *)Py_TYPE(value) == b->tables.default_dict;
 
-    if (!dict_guards(b, at, (uint32_t)PyDict_GET_SIZE(value), &guard) ||
-        !read_pairs(b, value, &pairs)) {
-        return false;
-    }
-    dict = store_keys(b, at, &pairs) ? dict_of(b, value, &pairs) : NULL;
     if (dict == NULL) {
         return false;
     }
     b->frames += TD_DEPTH_COMP;
-    if (!build_values(b, at, &pairs, guard, dict)) {
+    if (!build_values(b, at, value, pairs, guard, dict)) {
         return false;
     }
     b->frames -= TD_DEPTH_COMP;
@@ -293,9 +386,26 @@ td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
         }
         at = b->moved.id != 0 ? &b->moved : at;
     }
+    if (!all_again(b, pairs)) {
+        return false;
+    }
     td_var_make(out, is_default ? TD_CLASS_DefaultDictVariable : TD_CLASS_ConstDictVariable, guard);
     out->of.dict = dict;
     return td_track_obj(b, at, value, TD_CLASS_MutableSideEffects, out);
+}
+
+/* td_wrap_dict mirrors the dict branch of VariableBuilder._wrap. */
+bool
+td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
+{
+    pairs_t       pairs = {0};
+    td_guard_id_t guard = 0;
+    bool          good  = false;
+
+    good = dict_guards(b, at, (uint32_t)PyDict_GET_SIZE(value), &guard) &&
+           read_pairs(b, value, &pairs) && wrap_pairs(b, at, value, &pairs, guard, out);
+    Py_XDECREF(pairs.heard);
+    return good;
 }
 
 /* ---- the registry of pytree nodes ------------------------------------------------------ */
@@ -340,15 +450,12 @@ td_wrap_supported_nodes(td_builder_t *b, td_at_t const *at, PyObject *value, td_
     td_dict_t    *dict  = NULL;
     td_guard_id_t guard = 0;
 
-    if (!read_pairs(b, value, &pairs) ||
-        (pairs.cnt > 0 && !td_make_guards(b, at, TD_GUARD_DICT_VERSION, &guard))) {
-        return false;
+    if (read_pairs(b, value, &pairs) &&
+        (pairs.cnt == 0 || td_make_guards(b, at, TD_GUARD_DICT_VERSION, &guard))) {
+        dict = dict_of(b, value, &pairs);
     }
-    dict = dict_of(b, value, &pairs);
-    if (dict == NULL) {
-        return false;
-    }
-    if (!nodes_of(b, at, &pairs, TD_PLANT(UNVERSIONED) ? 0 : guard, dict)) {
+    Py_XDECREF(pairs.heard);
+    if (dict == NULL || !nodes_of(b, at, &pairs, TD_PLANT(UNVERSIONED) ? 0 : guard, dict)) {
         return false;
     }
     td_var_make(out, TD_CLASS_ConstDictVariable, 0);

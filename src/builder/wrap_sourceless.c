@@ -9,6 +9,7 @@
 #include "builder/td_depth.h"
 #include "builder/td_value.h"
 #include "py/td_call.h"
+#include "py/td_py_audit.h"
 
 static td_at_t const nowhere;
 
@@ -179,6 +180,7 @@ typedef struct {
     PyObject  *slots; /* owned: key -> its place; hashes and compares as the reference does */
     PyObject **keys;
     td_dict_t *dict;
+    size_t     room; /* of keys and dict */
     bool       is_quiet;
 } filling_t;
 
@@ -203,11 +205,15 @@ is_quiet(td_builder_t *b, PyObject *key)
     return td_is_a(key, b->tables.enum_class) && hash && eq;
 }
 
+/* all_quiet: so are all keys of a dict. */
 static bool
-all_quiet(td_builder_t *b, PyObject *pairs)
+all_quiet(td_builder_t *b, PyObject *value)
 {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
-        if (!is_quiet(b, PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 0))) {
+    PyObject  *key = NULL; /* borrowed from value; nothing here runs code */
+    Py_ssize_t pos = 0;
+
+    while (PyDict_Next(value, &pos, &key, NULL)) {
+        if (!is_quiet(b, key)) {
             return false;
         }
     }
@@ -236,21 +242,43 @@ place(td_builder_t *b, filling_t *filling, PyObject *key)
     return at;
 }
 
+/* next_pair gives what going through a dict's items gives next (kept for the frame); NULL: there
+   is none, or it stopped. */
+static PyObject *
+next_pair(td_builder_t *b, PyObject *iterator, filling_t const *filling)
+{
+    PyObject *pair = PyIter_Next(iterator); /* owned until kept */
+
+    if (pair == NULL) {
+        if (PyErr_Occurred()) {
+            td_stop_passing(b, "L1779/for/some", __func__);
+        }
+        return NULL;
+    }
+    if (filling->dict->cnt == filling->room) {
+        Py_DECREF(pair);
+        td_stop_unsupported(b, "L1779/for/some", __func__, "a dict that grows");
+        return NULL;
+    }
+    return td_keep_steal(b, pair) ? pair : NULL;
+}
+
 /* fill mirrors the comprehension over a dict's items. */
 static bool
-fill(td_builder_t *b, PyObject *pairs, bool is_first, filling_t *filling)
+fill(td_builder_t *b, PyObject *iterator, bool is_first, filling_t *filling)
 {
+    PyObject *pair = NULL; /* borrowed from the frame's keep */
+
     b->frames += TD_DEPTH_COMP;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
-        PyObject  *key   = PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 0); /* borrowed */
-        PyObject  *value = PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 1); /* borrowed */
+    while ((pair = next_pair(b, iterator, filling)) != NULL) {
+        PyObject  *value = PyTuple_GET_ITEM(pair, 1); /* borrowed */
         td_var_t   var   = {0};
         Py_ssize_t at    = -1;
 
-        if (!td_keep(b, key) || !build(b, value, is_first, &var)) {
+        if (!build(b, value, is_first, &var)) {
             return false;
         }
-        at = place(b, filling, key);
+        at = place(b, filling, PyTuple_GET_ITEM(pair, 0));
         if (at < 0) {
             return false;
         }
@@ -258,6 +286,29 @@ fill(td_builder_t *b, PyObject *pairs, bool is_first, filling_t *filling)
         is_first                 = is_first && has_members(value);
     }
     b->frames -= TD_DEPTH_COMP;
+    return b->stop.kind == TD_STOP_NONE;
+}
+
+/* again mirrors what the tracker's constructor does to know what it contains: it makes the dict
+   again, twice, which is heard where the keys are not quiet. */
+static bool
+again(td_builder_t *b, filling_t *filling)
+{
+    for (int i = 0; i < 2 && !filling->is_quiet && !TD_PLANT(KEYS_ONCE); i++) {
+        Py_SETREF(filling->slots, PyDict_New());
+        for (uint32_t at = 0; filling->slots != NULL && at < filling->dict->cnt; at++) {
+            if (PyDict_SetItem(filling->slots, filling->keys[at], Py_None) < 0) {
+                return td_stop_passing(b, "L1779/for/some", __func__);
+            }
+        }
+        if (filling->slots == NULL) {
+            return td_stop_python(b);
+        }
+        if (PyDict_GET_SIZE(filling->slots) != (Py_ssize_t)filling->dict->cnt) {
+            return td_stop_unsupported(b, "L1779/for/some", __func__,
+                                       "keys that are equal at times");
+        }
+    }
     return true;
 }
 
@@ -278,29 +329,45 @@ dict_new(td_builder_t *b, size_t cnt, PyObject ***keys)
     return dict;
 }
 
+/* items_of gives (owned) what goes through a dict's items, quietly a copy of them.  NULL, with an
+   exception. */
+static PyObject *
+items_of(td_builder_t *b, PyObject *value, bool is_quiet)
+{
+    PyObject *items    = is_quiet ? td_value_items(value)
+                                  : td_call_method(b->names.items, &value, 1); /* owned; C code: of
+                                                                               dict or OrderedDict */
+    PyObject *iterator = NULL;                                                 /* owned, returned */
+
+    td_py_nomem_hold(); /* as in td_value_items */
+    iterator = items == NULL ? NULL : PyObject_GetIter(items);
+    td_py_nomem_release();
+    Py_XDECREF(items);
+    return iterator;
+}
+
 static bool
 wrap_dict(td_builder_t *b, PyObject *value, bool is_first, td_var_t *out)
 {
-    filling_t filling = {0};
-    PyObject *pairs   = NULL; /* owned until kept */
-    bool      good    = false;
+    filling_t filling  = {.room = (size_t)PyDict_GET_SIZE(value)};
+    PyObject *iterator = NULL; /* owned */
+    bool      good     = false;
 
     if (has_own_items(b, value)) {
         return td_stop_unsupported(b, "L1778/ret/reached", __func__,
                                    "a dict with items() of its own");
     }
-    pairs         = td_value_items(value); /* C code: that of dict or OrderedDict */
-    filling.slots = pairs == NULL ? NULL : PyDict_New();
+    filling.is_quiet = all_quiet(b, value);
+    iterator         = items_of(b, value, filling.is_quiet);
+    filling.slots    = iterator == NULL ? NULL : PyDict_New();
     if (filling.slots == NULL) {
-        Py_XDECREF(pairs);
+        Py_XDECREF(iterator);
         return td_stop_python(b);
     }
-    if (td_keep_steal(b, pairs)) {
-        filling.is_quiet = all_quiet(b, pairs);
-        filling.dict     = dict_new(b, (size_t)PyList_GET_SIZE(pairs), &filling.keys);
-        good             = filling.dict != NULL && fill(b, pairs, is_first, &filling);
-    }
+    filling.dict = dict_new(b, filling.room, &filling.keys);
+    good = filling.dict != NULL && fill(b, iterator, is_first, &filling) && again(b, &filling);
     Py_CLEAR(filling.slots);
+    Py_DECREF(iterator);
     if (good) {
         td_var_make(out, TD_CLASS_ConstDictVariable, 0);
         out->mut     = TD_PLANT(FOREIGN_DICT) ? NULL : &filling.dict->made_with;
