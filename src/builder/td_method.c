@@ -120,24 +120,18 @@ constant_literal(td_builder_t *b, td_call_t const *call, td_var_t *out)
     return td_wrap_constant_literal(b, call->at[0].object, out);
 }
 
-/* is_simple: a number or text of Python's own, or a number of numpy's, which torch.tensor()
-   takes or refuses without running anybody's code. */
+/* is_taken: nobody asks it what it is but by its type, and torch.tensor() takes or refuses it by
+   its own code, silently: so with whatever is no tensor. */
 static bool
-is_simple(td_builder_t *b, PyObject *value)
+is_taken(td_builder_t *b, PyObject *value)
 {
-    return PyFloat_CheckExact(value) || PyComplex_CheckExact(value) ||
-           PyUnicode_CheckExact(value) || value == Py_None ||
-           (b->tables.np_number != Py_None && td_is_a(value, b->tables.np_number) &&
-            !PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_HEAPTYPE));
+    return td_is_lying(b, &nowhere, value) == 0 && !td_is_a(value, b->tables.tensor);
 }
 
 /* int_at builds an int or bool at a source that is neither constant nor random. */
 static bool
 int_at(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 {
-    if (PyBool_Check(value) && (b->cfg.force_unspec_int || !b->cfg.specialize_int)) {
-        return unsupported(b, "L1171/bool/op0=T", "a bool that becomes a symbol");
-    }
     if (!td_wrap_unspecialized_int(b, at, value, out)) {
         return false;
     }
@@ -168,7 +162,7 @@ unspecialized(td_builder_t *b, td_call_t const *call, td_var_t *out)
     if (at.id == 0) {
         return refuse_no_source(b);
     }
-    if (call->at[0].tracker != NULL || (!is_int && !is_simple(b, value))) {
+    if (call->at[0].tracker != NULL || (!is_int && (PyLong_Check(value) || !is_taken(b, value)))) {
         return unsupported(b, "L1151/fn/entered", "what is no number as one");
     }
     if (is_int && (b->cfg.force_unspec_int ||

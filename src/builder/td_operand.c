@@ -168,6 +168,98 @@ dict_proxy(td_builder_t *b, td_dict_t *dict)
     return made;
 }
 
+/* refuse_named refuses a tracker that says what it holds: `name` (stolen; NULL: failed). */
+static PyObject *
+refuse_named(td_builder_t *b, td_var_t const *var, PyObject *name)
+{
+    PyObject *text =
+        name == NULL ? NULL
+                     : PyUnicode_FromFormat("%s(%U)", td_class_name((td_class_t)var->cls), name);
+
+    Py_XDECREF(name);
+    if (text == NULL) {
+        td_stop_python(b);
+    } else if (td_keep_steal(b, text)) {
+        td_stop_raise_text(b, here, __func__, "NotImplementedError", text);
+    }
+    return NULL;
+}
+
+/* own_name gives (owned) what builtins and descriptors are called; NULL: it is none of them. */
+static PyObject *
+own_name(PyObject *value)
+{
+    if (PyCFunction_CheckExact(value)) {
+        return PyUnicode_FromString(((PyCFunctionObject *)value)->m_ml->ml_name);
+    }
+    return Py_IS_TYPE(value, &PyGetSetDescr_Type) || Py_IS_TYPE(value, &PyMethodDescr_Type)
+               ? Py_NewRef(PyDescr_NAME(value))
+               : NULL;
+}
+
+/* refuse_object: the tracker of an object says what its class is called, or the object. */
+static PyObject *
+refuse_object(td_builder_t *b, td_var_t const *var)
+{
+    PyTypeObject *type = var->of.value == NULL ? NULL : Py_TYPE(var->of.value);
+    PyObject     *name = type == NULL ? NULL : own_name(var->of.value); /* owned, stolen */
+
+    if (name != NULL) {
+        return refuse_named(b, var, name);
+    }
+    if (PyErr_Occurred() || type == NULL || Py_TYPE(type) != &PyType_Type ||
+        type == &PyMethod_Type) {
+        td_stop_unsupported(b, here, __func__, "a tracker that spells its object");
+        return NULL;
+    }
+    return refuse_named(b, var, PyType_GetName(type));
+}
+
+/* builtin_proxy: Python's sorts of numbers are torch's, anything else is refused by name. */
+static PyObject *
+builtin_proxy(td_builder_t *b, td_var_t const *var)
+{
+    PyObject   *fn    = var->of.value; /* borrowed */
+    char const *dtype = fn == (PyObject *)&PyBool_Type    ? "bool"
+                        : fn == (PyObject *)&PyLong_Type  ? "int64"
+                        : fn == (PyObject *)&PyFloat_Type ? "float64"
+                                                          : NULL;
+    PyObject   *torch = NULL; /* borrowed */
+    PyObject   *name  = NULL; /* owned, stolen */
+
+    if (dtype != NULL) {
+        torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+        return torch == NULL ? NULL : PyObject_GetAttrString(torch, dtype);
+    }
+    if (PyType_Check(fn) && Py_TYPE(fn) == &PyType_Type) {
+        return refuse_named(b, var, PyType_GetName((PyTypeObject *)fn));
+    }
+    name = own_name(fn);
+    if (name != NULL) {
+        return refuse_named(b, var, name);
+    }
+    td_stop_unsupported(b, here, __func__, "a builtin that says itself what it is called");
+    return NULL;
+}
+
+/* made_of calls a class with the list of arguments: a deque is made, and is no argument itself;
+   a named tuple of more than one field is not. */
+static PyObject *
+made_of(td_builder_t *b, td_var_t *var, PyObject *cls)
+{
+    PyObject *items = items_proxy(b, var->of.list); /* owned */
+    PyObject *made  = NULL;                         /* owned, returned */
+
+    if (items != NULL) {
+        made = td_call(cls, &items, 1);
+        Py_DECREF(items);
+    }
+    if (made == NULL && b->stop.kind == TD_STOP_NONE) {
+        td_stop_passing(b, here, __func__);
+    }
+    return made;
+}
+
 /* other_proxy: trackers that say in their own words that they are no argument. */
 static PyObject *
 other_proxy(td_builder_t *b, td_var_t *var)
@@ -180,7 +272,39 @@ other_proxy(td_builder_t *b, td_var_t *var)
     case TD_CLASS_TypingVariable:
     case TD_CLASS_TupleIteratorVariable:
     case TD_CLASS_MethodWrapperVariable:
-        return refuse(b, var);
+    case TD_CLASS_NNModuleVariable:
+    case TD_CLASS_FunctoolsPartialVariable:
+    case TD_CLASS_AutogradFunctionVariable:
+    case TD_CLASS_GetSetDescriptorVariable:
+    case TD_CLASS_TensorWithTFOverrideVariable:
+    case TD_CLASS_TensorSubclassVariable:
+    case TD_CLASS_NullContextVariable:
+    case TD_CLASS_ComptimeVariable:
+    case TD_CLASS_InspectSignatureVariable:
+    case TD_CLASS_LambdaVariable:
+    case TD_CLASS_CollectiveFunctionRewriteVariable:
+    case TD_CLASS_PlacementClassVariable:
+    case TD_CLASS_PlacementVariable:
+    case TD_CLASS_DeviceMeshVariable:
+    case TD_CLASS_ProcessGroupVariable:
+    case TD_CLASS_HFPretrainedConfigVariable:
+    case TD_CLASS_CondHigherOrderVariable:
+    case TD_CLASS_MapHigherOrderVariable:
+    case TD_CLASS_WrapHigherOrderVariable:
+    case TD_CLASS_OutDtypeHigherOrderVariable:
+    case TD_CLASS_CheckpointHigherOrderVariable:
+        return TD_PLANT(PARTIAL_TAKEN) ? Py_NewRef(Py_None) : refuse(b, var);
+    case TD_CLASS_UserDefinedObjectVariable:
+    case TD_CLASS_UnspecializedNNModuleVariable:
+    case TD_CLASS_FSDPManagedNNModuleVariable:
+    case TD_CLASS_OptimizerVariable:
+        return refuse_object(b, var);
+    case TD_CLASS_BuiltinVariable:
+        return builtin_proxy(b, var);
+    case TD_CLASS_DequeVariable:
+        return made_of(b, var, b->tables.deque);
+    case TD_CLASS_NamedTupleVariable:
+        return made_of(b, var, var->of.list->cls);
     default:
         break;
     }
@@ -196,6 +320,8 @@ td_operand_proxy(td_builder_t *b, td_var_t *var)
     var = td_var_target(var);
     switch ((td_class_t)var->cls) {
     case TD_CLASS_TensorVariable:
+    case TD_CLASS_NumpyNdarrayVariable:
+    case TD_CLASS_UnspecializedPythonVariable:
         return td_value_new(b, TD_VALUE_NODE, var->of.tensor->node);
     case TD_CLASS_SymNodeVariable:
         return td_value_new(b, TD_VALUE_NODE, var->of.sym->node);

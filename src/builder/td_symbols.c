@@ -301,6 +301,20 @@ message_of(td_builder_t *b, PyObject *value)
     return td_keep_steal(b, text) ? text : NULL;
 }
 
+/* refuse_bool: the range of a symbol takes in no bool, once the symbol is there. */
+static bool
+refuse_bool(td_builder_t *b, PyObject *value)
+{
+    PyObject *number = PyLong_FromLong(value == Py_True); /* owned until kept */
+    uint32_t  idx    = 0;
+
+    if (number == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, number) && symbol_new(b, number, INT64_MIN, INT64_MAX, &idx) &&
+           td_stop_raise(b, "L1206/if/T", __func__, "AssertionError", "");
+}
+
 bool
 td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *num)
 {
@@ -308,6 +322,9 @@ td_symbol_of_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_num_t *
     uint32_t  idx      = 0;
     int       overflow = 0;
 
+    if (PyBool_Check(value)) {
+        return refuse_bool(b, value);
+    }
     num->hint = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (!td_keep(b, value) || !symbol_new(b, value, INT64_MIN, INT64_MAX, &idx)) {
         return false;

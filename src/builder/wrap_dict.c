@@ -103,7 +103,7 @@ static bool
 go_through(td_builder_t *b, PyObject *value, pairs_t const *pairs, PyObject **iterator)
 {
     *iterator = NULL;
-    if (pairs->heard == NULL || TD_PLANT(KEY_UNHEARD)) {
+    if (pairs->heard == NULL) {
         return true;
     }
     *iterator = PyObject_GetIter(value); /* C code, the class is exact */
@@ -135,7 +135,7 @@ next_key(td_builder_t *b, PyObject *iterator, pairs_t *pairs, uint32_t at)
 static bool
 next_value(td_builder_t *b, PyObject *value, pairs_t *pairs, uint32_t at)
 {
-    if (pairs->heard == NULL) {
+    if (pairs->heard == NULL || TD_PLANT(KEY_UNHEARD)) {
         return true;
     }
     pairs->values[at] = PyObject_GetItem(value, pairs->keys[at]);

@@ -186,6 +186,37 @@ is_zero_or_one(PyObject *value)
     return overflow == 0 && (number == 0 || number == 1);
 }
 
+/* plain_input mirrors what becomes of 0 and 1 where they are never symbols: a graph input of type
+   int is made, and refused. */
+static bool
+plain_input(td_builder_t *b, td_at_t const *at, PyObject *value)
+{
+    td_num_t         *number = td_alloc_in(b, sizeof *number);
+    td_tracked_fake_t row    = {.number = number, .source = at->id};
+    td_guard_id_t     guard  = 0;
+    td_fxnode_t      *node   = NULL;
+    PyObject         *text   = NULL; /* owned until kept */
+
+    if (number == NULL || !td_source_guard(b, at, TD_GUARD_TYPE_MATCH, true, &guard)) {
+        return false;
+    }
+    *number = (td_num_t){.hint = PyLong_AsLong(value)};
+    node    = td_graph_input(b, at, (PyObject *)&PyLong_Type);
+    if (node == NULL) {
+        return false;
+    }
+    if (!TD_ARRAY_PUSH(b->frame.tracked_fakes, row) ||
+        !TD_ARRAY_PUSH(b->frame.output_guards, guard)) {
+        return td_stop_nomem(b);
+    }
+    text = PyUnicode_FromFormat("torch.* op returned non-Tensor int placeholder %s", node->target);
+    if (text == NULL) {
+        return td_stop_python(b);
+    }
+    return td_keep_steal(b, text) && td_stop_raise_text(b, "L1530/unimpl/raised", __func__,
+                                                        "torch._dynamo.exc.Unsupported", text);
+}
+
 /* symbolic_int mirrors what follows once an int is DYNAMIC, or is to be unbacked. */
 static bool
 symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
@@ -196,8 +227,9 @@ symbolic_int(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
     if (!td_symbols_fit(b, at)) {
         return td_stop_unsupported(b, "L1206/if/T", __func__, "ints as symbols so deep");
     }
-    if (!b->cfg.force_unspec_int && is_zero_or_one(value)) {
-        return td_stop_unsupported(b, "L1420/unimpl/raised", __func__, "0 or 1 as a symbol");
+    if (!b->cfg.force_unspec_int && !td_switch(b, TD_SWITCH_ZERO_IS_SYMBOL) &&
+        is_zero_or_one(value)) {
+        return plain_input(b, at, value);
     }
     if (sym == NULL ||
         !(b->cfg.force_unspec_int ? td_symbol_unbacked(b, &sym->number)
