@@ -215,6 +215,19 @@ refuse_object(td_builder_t *b, td_var_t const *var)
     return refuse_named(b, var, PyType_GetName(type));
 }
 
+/* dtype_named gives (owned) a dtype of torch's by its name; NULL, with an exception or not. */
+static PyObject *
+dtype_named(char const *text)
+{
+    PyObject *name  = PyUnicode_FromString("torch");                  /* owned */
+    PyObject *torch = name == NULL ? NULL : PyImport_GetModule(name); /* owned */
+    PyObject *dtype = torch == NULL ? NULL : PyObject_GetAttrString(torch, text);
+
+    Py_XDECREF(torch);
+    Py_XDECREF(name);
+    return dtype;
+}
+
 /* builtin_proxy: Python's sorts of numbers are torch's, anything else is refused by name. */
 static PyObject *
 builtin_proxy(td_builder_t *b, td_var_t const *var)
@@ -224,12 +237,10 @@ builtin_proxy(td_builder_t *b, td_var_t const *var)
                         : fn == (PyObject *)&PyLong_Type  ? "int64"
                         : fn == (PyObject *)&PyFloat_Type ? "float64"
                                                           : NULL;
-    PyObject   *torch = NULL; /* borrowed */
     PyObject   *name  = NULL; /* owned, stolen */
 
     if (dtype != NULL) {
-        torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
-        return torch == NULL ? NULL : PyObject_GetAttrString(torch, dtype);
+        return dtype_named(dtype);
     }
     if (PyType_Check(fn) && Py_TYPE(fn) == &PyType_Type) {
         return refuse_named(b, var, PyType_GetName((PyTypeObject *)fn));

@@ -404,7 +404,7 @@ td_wrap_dict(td_builder_t *b, td_at_t const *at, PyObject *value, td_var_t *out)
 
     good = dict_guards(b, at, (uint32_t)PyDict_GET_SIZE(value), &guard) &&
            read_pairs(b, value, &pairs) && wrap_pairs(b, at, value, &pairs, guard, out);
-    Py_XDECREF(pairs.heard);
+    Py_CLEAR(pairs.heard);
     return good;
 }
 
@@ -454,7 +454,7 @@ td_wrap_supported_nodes(td_builder_t *b, td_at_t const *at, PyObject *value, td_
         (pairs.cnt == 0 || td_make_guards(b, at, TD_GUARD_DICT_VERSION, &guard))) {
         dict = dict_of(b, value, &pairs);
     }
-    Py_XDECREF(pairs.heard);
+    Py_CLEAR(pairs.heard);
     if (dict == NULL || !nodes_of(b, at, &pairs, TD_PLANT(UNVERSIONED) ? 0 : guard, dict)) {
         return false;
     }

@@ -334,10 +334,9 @@ dict_new(td_builder_t *b, size_t cnt, PyObject ***keys)
 static PyObject *
 items_of(td_builder_t *b, PyObject *value, bool is_quiet)
 {
-    PyObject *items    = is_quiet ? td_value_items(value)
-                                  : td_call_method(b->names.items, &value, 1); /* owned; C code: of
-                                                                               dict or OrderedDict */
-    PyObject *iterator = NULL;                                                 /* owned, returned */
+    /* owned; the method is dict's or OrderedDict's, C code */
+    PyObject *items = is_quiet ? td_value_items(value) : td_call_method(b->names.items, &value, 1);
+    PyObject *iterator = NULL; /* owned, returned */
 
     td_py_nomem_hold(); /* as in td_value_items */
     iterator = items == NULL ? NULL : PyObject_GetIter(items);
