@@ -204,6 +204,10 @@ refuse_object(td_builder_t *b, td_var_t const *var)
     PyTypeObject *type = var->of.value == NULL ? NULL : Py_TYPE(var->of.value);
     PyObject     *name = type == NULL ? NULL : own_name(var->of.value); /* owned, stolen */
 
+    if (TD_PLANT(OBJECT_UNNAMED)) {
+        Py_XDECREF(name);
+        return refuse(b, var);
+    }
     if (name != NULL) {
         return refuse_named(b, var, name);
     }
@@ -304,7 +308,7 @@ other_proxy(td_builder_t *b, td_var_t *var)
     case TD_CLASS_WrapHigherOrderVariable:
     case TD_CLASS_OutDtypeHigherOrderVariable:
     case TD_CLASS_CheckpointHigherOrderVariable:
-        return TD_PLANT(PARTIAL_TAKEN) ? Py_NewRef(Py_None) : refuse(b, var);
+        return refuse(b, var);
     case TD_CLASS_UserDefinedObjectVariable:
     case TD_CLASS_UnspecializedNNModuleVariable:
     case TD_CLASS_FSDPManagedNNModuleVariable:
