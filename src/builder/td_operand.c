@@ -531,6 +531,29 @@ strange(td_builder_t *b, PyObject *value)
                : NULL;
 }
 
+/* module_asked: a Python module with a __getattr__ of its own is asked whether it makes
+   itself an argument, which that function answers. */
+static bool
+module_asked(td_builder_t *b, PyObject *value)
+{
+    PyObject *got = NULL; /* owned */
+
+    if (!PyModule_Check(value) ||
+        PyDict_GetItemWithError(PyModule_GetDict(value), b->names.getattr) == NULL) {
+        return true;
+    }
+    got = td_call_attr(value, b->names.create_arg);
+    if (got != NULL) {
+        Py_DECREF(got);
+        return td_stop_unsupported(b, here, __func__, "a module that makes itself an argument");
+    }
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return td_stop_passing(b, here, __func__);
+    }
+    PyErr_Clear();
+    return true;
+}
+
 static PyObject *
 arg_of(td_builder_t *b, PyObject *value)
 {
@@ -549,6 +572,9 @@ arg_of(td_builder_t *b, PyObject *value)
     why = strange(b, value);
     if (why != NULL) {
         td_stop_unsupported(b, here, __func__, why);
+        return NULL;
+    }
+    if (!module_asked(b, value)) {
         return NULL;
     }
     if (PyTuple_Check(value) || PyList_Check(value)) {
