@@ -65,6 +65,9 @@ td_context_read(td_builder_t *b)
                     TD_FIELD_InstructionTranslator_random_calls, &frame->random_calls);
     frame->prev_other = good && is_other(obs, record);
     td_obs_free(obs);
+    if (obs == NULL) {
+        return td_stop_nomem(b);
+    }
     return good || td_stop_unsupported(b, here, __func__, "a context that cannot be read");
 }
 

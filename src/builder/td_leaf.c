@@ -25,10 +25,3 @@ td_leaves_of(td_builder_t *b, td_at_t const *first, td_guard_id_t added)
     }
     return cfg->specialize_int || (!cfg->force_unspec_int && cfg->assume_static_by_default);
 }
-
-bool
-td_leaf_unkept(td_builder_t *b, PyObject *value)
-{
-    Py_DECREF(value);
-    return td_stop_nomem(b);
-}

@@ -27,10 +27,6 @@ td_leaf_state(td_builder_t *b, td_src_id_t source, PyObject *value)
     return true;
 }
 
-/* td_leaf_unkept stops where there is no room to keep value, whose new reference it gives
-   back. */
-bool td_leaf_unkept(td_builder_t *b, PyObject *value);
-
 /* td_leaf_is_special: 0 and 1 are constants before the frame state is asked. */
 static inline bool
 td_leaf_is_special(PyObject *value)
@@ -69,7 +65,7 @@ td_leaf_build(td_builder_t *b, td_at_t const *at, PyObject *value, td_guard_id_t
                       .guard    = own,
                       .added    = added,
                       .of.value = value};
-    return TD_ARRAY_PUSH(b->frame.keep, Py_NewRef(value)) || td_leaf_unkept(b, value);
+    return TD_ARRAY_PUSH(b->frame.keep, Py_NewRef(value)) || td_stop_nomem(b);
 }
 
 #endif

@@ -118,7 +118,7 @@ walk_members(walk_t *walk, PyObject *table, PyObject *prefix, bool buffers)
                    : -1;
     }
     Py_CLEAR(items.iterator);
-    return good;
+    return good == 1 && PyErr_Occurred() ? -1 : good; /* no end of the table, but no memory */
 }
 
 static int walk_module(walk_t *walk, PyObject *module, td_module_own_t const *own, PyObject *prefix,
@@ -168,7 +168,7 @@ walk_module(walk_t *walk, PyObject *module, td_module_own_t const *own, PyObject
         good = walk_child(walk, &children, prefix, depth + 1);
     }
     Py_CLEAR(children.iterator);
-    return good;
+    return good == 1 && PyErr_Occurred() ? -1 : good;
 }
 
 int

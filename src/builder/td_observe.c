@@ -685,6 +685,7 @@ td_take_guards(td_builder_t *b)
     }
     td_free(look.sources);
     td_free(look.guards);
+    td_free(look.twins);
     td_obs_free(look.obs);
     return good || td_stop_nomem(b);
 }
