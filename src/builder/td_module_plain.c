@@ -29,6 +29,13 @@ walks_plainly(td_builder_t *b, PyTypeObject *type)
            _PyType_Lookup(type, n->named_members) == t->module_named_members;
 }
 
+/* has_plain_meta: the metaclass answers for no attribute of the type. */
+static bool
+has_plain_meta(td_builder_t *b, PyTypeObject *type)
+{
+    return Py_TYPE(type) == &PyType_Type || (PyObject *)Py_TYPE(type) == b->tables.abc_meta;
+}
+
 /* hides_own: the type has an attribute by the name of one of Module's tables. */
 static bool
 hides_own(td_builder_t *b, PyTypeObject *type)
@@ -65,7 +72,7 @@ type_read(td_builder_t *b, PyObject *module)
     td_module_type_t read = {.type = type};
 
     read.has_plain_attrs = has_plain_attrs(b, type);
-    read.is_plain        = read.has_plain_attrs && Py_TYPE(type) == &PyType_Type &&
+    read.is_plain        = read.has_plain_attrs && has_plain_meta(b, type) &&
                     PyType_IsSubtype(type, (PyTypeObject *)b->tables.module) != 0 &&
                     td_is_lying(b, NULL, module) == 0 &&
                     type->tp_hash == PyBaseObject_Type.tp_hash && walks_plainly(b, type) &&
@@ -122,6 +129,26 @@ own_key(td_builder_t *b, PyObject const *name)
     return &b->own_keys[idx];
 }
 
+/* own_place says what a key counts for: a str that is not interned may be equal to one of
+   them without being the same. */
+static int
+own_place(td_builder_t *b, PyObject *key)
+{
+    if (PyUnicode_CHECK_INTERNED(key)) {
+        td_own_key_t const *known = own_key(b, key);
+
+        return known->name == NULL ? OTHER : known->place;
+    }
+    for (size_t i = 0; i < sizeof b->own_keys / sizeof *b->own_keys; i++) {
+        PyObject *name = (PyObject *)(uintptr_t)b->own_keys[i].name;
+
+        if (name != NULL && PyUnicode_Compare(name, key) == 0) {
+            return b->own_keys[i].place;
+        }
+    }
+    return OTHER;
+}
+
 static void
 own_keys_fill(td_builder_t *b)
 {
@@ -145,8 +172,7 @@ own_keys_fill(td_builder_t *b)
     b->has_own_keys = true;
 }
 
-/* dict_read fills own: false: a key may be equal to one that counts without being the
-   same, or the module has a method of its own. */
+/* dict_read fills own: false: a key is no plain str, or the module has a method of its own. */
 static bool
 dict_read(td_builder_t *b, PyObject *dict, td_module_own_t *own)
 {
@@ -155,19 +181,13 @@ dict_read(td_builder_t *b, PyObject *dict, td_module_own_t *own)
     Py_ssize_t pos   = 0;
 
     while (PyDict_Next(dict, &pos, &key, &value)) {
-        td_own_key_t const *known = own_key(b, key);
+        int place = PyUnicode_CheckExact(key) ? own_place(b, key) : INSTEAD;
 
-        if (!PyUnicode_CheckExact(key) || !PyUnicode_CHECK_INTERNED(key)) {
-            return false;
-        }
-        if (known->name == NULL) {
-            continue;
-        }
-        if (known->place < TD_OWN_CNT) {
-            own->at[known->place] = value;
-        } else if (known->place == SPECIAL) {
+        if (place < TD_OWN_CNT) {
+            own->at[place] = value;
+        } else if (place == SPECIAL) {
             own->is_special = true;
-        } else {
+        } else if (place == INSTEAD) {
             return false;
         }
     }
@@ -180,7 +200,7 @@ td_module_own(td_builder_t *b, PyObject *module, td_module_own_t *own)
     PyObject       **dict = NULL; /* borrowed */
     td_module_type_t type = module_type(b, module);
 
-    if (!type.is_plain || Py_TYPE(Py_TYPE(module)) != &PyType_Type) {
+    if (!type.is_plain || !has_plain_meta(b, Py_TYPE(module))) {
         return false;
     }
     if (!b->has_own_keys) {

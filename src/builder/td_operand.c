@@ -63,17 +63,23 @@ td_operand_step(td_builder_t *b, PyObject *arg, td_var_t **found)
 
 static char const here[] = "L1300/fn/entered";
 
+/* refuse_as refuses in text (stolen; NULL: an exception is set). */
 static PyObject *
-refuse(td_builder_t *b, td_var_t const *var)
+refuse_as(td_builder_t *b, char const *function, PyObject *text)
 {
-    PyObject *text = PyUnicode_FromFormat("%s()", td_class_name((td_class_t)var->cls));
-
     if (text == NULL) {
         td_stop_python(b);
     } else if (td_keep_steal(b, text)) {
-        td_stop_raise_text(b, here, __func__, "NotImplementedError", text);
+        td_stop_raise_text(b, here, function, "NotImplementedError", text);
     }
     return NULL;
+}
+
+static PyObject *
+refuse(td_builder_t *b, td_var_t const *var)
+{
+    return refuse_as(b, __func__,
+                     PyUnicode_FromFormat("%s()", td_class_name((td_class_t)var->cls)));
 }
 
 static PyObject *
@@ -177,15 +183,11 @@ refuse_named(td_builder_t *b, td_var_t const *var, PyObject *name)
                      : PyUnicode_FromFormat("%s(%U)", td_class_name((td_class_t)var->cls), name);
 
     Py_XDECREF(name);
-    if (text == NULL) {
-        td_stop_python(b);
-    } else if (td_keep_steal(b, text)) {
-        td_stop_raise_text(b, here, __func__, "NotImplementedError", text);
-    }
-    return NULL;
+    return refuse_as(b, __func__, text);
 }
 
-/* own_name gives (owned) what builtins and descriptors are called; NULL: it is none of them. */
+/* own_name gives (owned) what builtins and descriptors are called; NULL: it is none of them,
+   or an exception is set. */
 static PyObject *
 own_name(PyObject *value)
 {
@@ -208,11 +210,10 @@ refuse_object(td_builder_t *b, td_var_t const *var)
         Py_XDECREF(name);
         return refuse(b, var);
     }
-    if (name != NULL) {
+    if (name != NULL || PyErr_Occurred()) {
         return refuse_named(b, var, name);
     }
-    if (PyErr_Occurred() || type == NULL || Py_TYPE(type) != &PyType_Type ||
-        type == &PyMethod_Type) {
+    if (type == NULL || Py_TYPE(type) != &PyType_Type || type == &PyMethod_Type) {
         td_stop_unsupported(b, here, __func__, "a tracker that spells its object");
         return NULL;
     }
@@ -250,7 +251,7 @@ builtin_proxy(td_builder_t *b, td_var_t const *var)
         return refuse_named(b, var, PyType_GetName((PyTypeObject *)fn));
     }
     name = own_name(fn);
-    if (name != NULL) {
+    if (name != NULL || PyErr_Occurred()) {
         return refuse_named(b, var, name);
     }
     td_stop_unsupported(b, here, __func__, "a builtin that says itself what it is called");
@@ -479,17 +480,13 @@ static PyObject *
 refuse_arg(td_builder_t *b, PyObject *value)
 {
     PyTypeObject *meta = Py_TYPE(Py_TYPE(value));
-    PyObject     *text = NULL; /* owned until kept */
 
     if (meta->tp_repr != PyType_Type.tp_repr || meta->tp_str != PyType_Type.tp_str) {
         td_stop_unsupported(b, here, __func__, "a class that spells itself");
         return NULL;
     }
-    text = PyUnicode_FromFormat("argument of type: %R", (PyObject *)Py_TYPE(value));
-    if (text != NULL && td_keep_steal(b, text)) {
-        td_stop_raise_text(b, here, __func__, "NotImplementedError", text);
-    }
-    return NULL;
+    return refuse_as(b, __func__,
+                     PyUnicode_FromFormat("argument of type: %R", (PyObject *)Py_TYPE(value)));
 }
 
 /* answers_itself: an attribute that the class does not have is asked of its code. */
